@@ -1,0 +1,192 @@
+"""What does a user write next to a function, and what is remembered of it?
+
+Both decorators hand back the very object that they were given: at run time nothing changes. Standard library only.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import namedtuple
+
+TYPE_CHECKING = False  # typing's own constant would cost an import of typing
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any, TypeVar, overload
+
+    F = TypeVar("F")
+
+ATTRIBUTE = "__gradhook__"
+
+
+class Case(namedtuple("Case", ("args", "kwargs", "value", "derivative", "tangent", "kink"))):
+    """Inputs with a name, and what is known there; made by ``case``."""
+
+    __slots__ = ()
+
+
+class Raises(namedtuple("Raises", ("error", "args", "kwargs", "match"))):
+    """Inputs that must be refused, with and without differentiation; made by ``raises``."""
+
+    __slots__ = ()
+
+
+class Claim(namedtuple("Claim", ("kind", "subject", "options", "path", "line"))):
+    """An annotation as it was executed: what it claims (``"exact"``, ``"surrogate"``) about which object, and where.
+
+    ``options`` maps the option names that were said to their values, unchecked: that is the checker's business.
+    """
+
+    __slots__ = ()
+
+
+_registry: list[Claim] = []
+
+
+def registered() -> tuple[Claim, ...]:
+    """Every claim executed in this process so far, in order."""
+    return tuple(_registry)
+
+
+def case(
+    *args: Any,
+    kwargs: Mapping[str, Any] | None = None,
+    value: Any = None,
+    derivative: Any = None,
+    tangent: Any = None,
+    kink: str | float | None = None,
+) -> Case:
+    """Name inputs and what is known there.
+
+    Args:
+        args: positional arguments of the function, as in ``gradcheck(args=…)``.
+        kwargs: keyword arguments of the function.
+        value: what the function must return.
+        derivative: the derivative (gradient or Jacobian with respect to the differentiated arguments).
+        tangent: the tangent that the declared rule must give for a tangent of ones (surrogates).
+        kink: the convention at a non-smooth point: ``"left"``, ``"right"``, ``"mean"``, ``"subgradient"`` or a number.
+    """
+    return Case(args, kwargs or {}, value, derivative, tangent, kink)
+
+
+def raises(
+    error: type[BaseException] | tuple[type[BaseException], ...],
+    *args: Any,
+    kwargs: Mapping[str, Any] | None = None,
+    match: str | None = None,
+) -> Raises:
+    """Inputs that the function must refuse with ``error``, whose text matches the regular expression ``match``."""
+    return Raises(error, args, kwargs or {}, match)
+
+
+def _remember(kind: str, options: dict[str, Any], path: str, line: int) -> Callable[[F], F]:
+    def mark(function: F) -> F:
+        claim = Claim(kind, function, {name: value for name, value in options.items() if value is not None}, path, line)
+        _registry.append(claim)
+        try:
+            setattr(function, ATTRIBUTE, (*getattr(function, ATTRIBUTE, ()), claim))
+        except (AttributeError, TypeError):
+            pass  # built-in and slotted callables take no attributes; the registry knows them all the same
+        return function
+
+    return mark
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def gradcheck(function: F, /) -> F: ...
+    @overload
+    def gradcheck(
+        *,
+        args: Any = None,
+        kwargs: Any = None,
+        order: int | None = None,
+        modes: Sequence[str] | None = None,
+        atol: float | None = None,
+        rtol: float | None = None,
+        eps: float | None = None,
+        wrt: int | str | Sequence[int | str] | None = None,
+        cases: Mapping[str, Any] | None = None,
+        exact: Any = None,
+        stop_gradient: str | None = None,
+        kink: str | float | None = None,
+    ) -> Callable[[F], F]: ...
+
+
+def gradcheck(
+    function: Any = None,
+    /,
+    *,
+    args: Any = None,
+    kwargs: Any = None,
+    order: int | None = None,
+    modes: Sequence[str] | None = None,
+    atol: float | None = None,
+    rtol: float | None = None,
+    eps: float | None = None,
+    wrt: Any = None,
+    cases: Mapping[str, Any] | None = None,
+    exact: Any = None,
+    stop_gradient: str | None = None,
+    kink: str | float | None = None,
+) -> Any:
+    """Claim that JAX's derivative of the decorated function is its derivative.
+
+    ``order``, ``modes``, ``atol``, ``rtol`` and ``eps`` mean what they mean in ``jax.test_util.check_grads``, except
+    that a tolerance holds for each element and is never multiplied by the array's size.
+
+    Args:
+        args: a tuple of numbers, arrays, pytrees or input specs, or a function of no arguments that returns one.
+        kwargs: the same for keyword arguments.
+        order: up to which order derivatives are checked (default 1).
+        modes: ``("fwd", "rev")`` or one of them; by default those that the function has.
+        atol: absolute tolerance for each element.
+        rtol: relative tolerance for each element.
+        eps: use plain central differences with this step instead of the error-controlled ladder.
+        wrt: which arguments are differentiated, by position or name; by default every floating one.
+        cases: name to tuple, ``case(…)`` or ``raises(…)``.
+        exact: a function of the same arguments that returns the derivative, given independently.
+        stop_gradient: ``"frozen"``: values under ``jax.lax.stop_gradient`` are meant to be constants.
+        kink: the convention at non-smooth points: ``"left"``, ``"right"``, ``"mean"``, ``"subgradient"`` or a number.
+
+    """
+    frame = sys._getframe(1)
+    options = {
+        "args": args, "kwargs": kwargs, "order": order, "modes": modes, "atol": atol, "rtol": rtol, "eps": eps,
+        "wrt": wrt, "cases": cases, "exact": exact, "stop_gradient": stop_gradient, "kink": kink,
+    }  # fmt: skip
+    mark: Callable[[Any], Any] = _remember("exact", options, frame.f_code.co_filename, frame.f_lineno)
+    return mark if function is None else mark(function)
+
+
+def surrogate(
+    *,
+    forward: Callable[..., Any] | None = None,
+    derivative_of: Callable[..., Any] | None = None,
+    rule: Callable[..., Any] | None = None,
+    args: Any = None,
+    kwargs: Any = None,
+    modes: Sequence[str] | None = None,
+    atol: float | None = None,
+    rtol: float | None = None,
+    wrt: int | str | Sequence[int | str] | None = None,
+    cases: Mapping[str, Any] | None = None,
+    order2: str | None = None,
+    ties: Any = None,
+) -> Callable[[F], F]:
+    """Declare a surrogate: the value is that of ``forward``, the derivative on purpose that of something else.
+
+    Args:
+        forward: the function whose value the decorated one must have, bit for bit.
+        derivative_of: a differentiable function whose exact derivative the rule must give; or
+        rule: ``(primals, tangents) -> tangent``, the declared rule itself.
+        args: as in ``gradcheck``; so are ``kwargs``, ``modes``, ``atol``, ``rtol``, ``wrt`` and ``cases``.
+        order2: what a second derivative gives: ``"zero"``, ``"of the surrogate"`` or ``"error"``.
+        ties: the declared convention at ties.
+    """
+    frame = sys._getframe(1)
+    options = {
+        "forward": forward, "derivative_of": derivative_of, "rule": rule, "args": args, "kwargs": kwargs,
+        "modes": modes, "atol": atol, "rtol": rtol, "wrt": wrt, "cases": cases, "order2": order2, "ties": ties,
+    }  # fmt: skip
+    return _remember("surrogate", options, frame.f_code.co_filename, frame.f_lineno)

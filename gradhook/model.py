@@ -1,0 +1,192 @@
+"""Which records travel through gradhook, from a target found in a file to the report about it?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+Mode = str
+"""``"fwd"`` (jvp) or ``"rev"`` (vjp)."""
+
+
+class Verdict(StrEnum):
+    """The answer to a question; the order of the members is from best to worst."""
+
+    SKIP = "skip"
+    PASS = "pass"
+    UNDECIDED = "undecided"
+    FAIL = "fail"
+    ERROR = "error"
+
+
+_SEVERITY = {verdict: rank for rank, verdict in enumerate(Verdict)}
+
+
+def worst(verdicts: list[Verdict]) -> Verdict:
+    """The gravest of several verdicts; ``SKIP`` when there are none."""
+    return max(verdicts, key=_SEVERITY.__getitem__, default=Verdict.SKIP)
+
+
+class ClaimKind(StrEnum):
+    """What the author vouches for: the derivative itself, or a declared stand-in for it."""
+
+    EXACT = "exact"
+    SURROGATE = "surrogate"
+
+
+@dataclass(frozen=True)
+class Target:
+    """One claim about one function, as the scan sees it, before anything is imported.
+
+    ``line`` is where the function is defined (for the call form: where the call stands); ``mark`` is the line on which
+    the annotation's call begins, by which the import finds the same claim again.
+    """
+
+    module: str
+    qualname: str
+    path: str
+    line: int
+    mark: int
+    claim: ClaimKind
+    root: str
+    source: str = "decorator"
+    """``"decorator"``, ``"call"`` or ``"config"``."""
+    unreachable: str = ""
+    """Why an import cannot deliver this annotation, as far as the text of the file tells; empty when it can."""
+
+    @property
+    def name(self) -> str:
+        """``module:qualname``, the name under which the report and the command line know the target."""
+        return f"{self.module}:{self.qualname}"
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something worth saying about a place in the code that is no answer about a target (GRD501, GRD502, …)."""
+
+    code: str
+    path: str
+    line: int
+    message: str
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a code asks; the page in ``rules/`` explains it."""
+
+    code: str
+    name: str
+    question: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One answer that is no plain pass, with the numbers it rests on.
+
+    ``claimed`` is what JAX's derivative (or the rule) says, ``measured`` what finite differences (or the declared
+    reference) say, ``error`` the error bar of ``measured``, ``resolution`` the smallest relative error that the
+    comparison would have seen.
+    """
+
+    code: str
+    verdict: Verdict
+    message: str
+    case: str | None = None
+    mode: str | None = None
+    order: int | None = None
+    leaf: str | None = None
+    index: tuple[int, ...] | None = None
+    output: str | None = None
+    claimed: float | None = None
+    measured: float | None = None
+    error: float | None = None
+    tolerance: float | None = None
+    resolution: float | None = None
+    path: str | None = None
+    line: int | None = None
+    help: str = ""
+    reproduce: str | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one check answers about one case of one target."""
+
+    code: str
+    verdict: Verdict
+    case: str | None = None
+    findings: tuple[Finding, ...] = ()
+    resolution: float | None = None
+    note: str = ""
+    """Why a question does not apply (``SKIP``), or what a reader should know about a pass."""
+
+
+@dataclass(frozen=True)
+class Seconds:
+    """Where the time of a target went."""
+
+    compile: float = 0.0
+    run: float = 0.0
+
+
+@dataclass(frozen=True)
+class TargetReport:
+    """All answers about one target."""
+
+    target: Target
+    verdict: Verdict
+    outcomes: tuple[Outcome, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    """Every finding of every outcome, gravest first; ``outcomes`` keep the passes and skips as well."""
+    resolution: float | None = None
+    seconds: Seconds = Seconds()
+    cached: bool = False
+    output: str = ""
+    """What the user's code printed while it was checked (the end of it), for findings that did not pass."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """One run of ``gradhook check``."""
+
+    targets: tuple[TargetReport, ...]
+    notices: tuple[Notice, ...] = ()
+    environment: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    @property
+    def counts(self) -> dict[Verdict, int]:
+        """How many targets have each verdict."""
+        return {v: sum(t.verdict is v for t in self.targets) for v in Verdict}
+
+    @property
+    def verdict(self) -> Verdict:
+        """The gravest verdict of all targets."""
+        return worst([t.verdict for t in self.targets])
+
+
+@dataclass(frozen=True)
+class CheckSettings:
+    """What the numeric side has to know of the settings; an annotation's own options go before these.
+
+    ``rtol`` and ``atol`` are ``None`` where nobody chose them: the checks then use their documented defaults.
+    """
+
+    order: int = 1
+    modes: tuple[Mode, ...] | None = None
+    atol: float | None = None
+    rtol: float | None = None
+    seed: int = 0
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+
+
+_GRAVEST_FIRST = {Verdict.ERROR: 0, Verdict.FAIL: 1, Verdict.UNDECIDED: 2, Verdict.SKIP: 3, Verdict.PASS: 4}
+
+
+def gravest_first(findings: list[Finding]) -> tuple[Finding, ...]:
+    """Findings in the order in which a reader wants them; equals keep the order of the checks."""
+    return tuple(sorted(findings, key=lambda f: _GRAVEST_FIRST[f.verdict]))

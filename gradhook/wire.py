@@ -1,0 +1,137 @@
+"""What crosses between the light process and the worker, and how does it look as a line of JSON?
+
+Every message is one JSON object on one line, ``{"message": name, …fields}``; nan and infinities are the strings
+``"nan"``, ``"inf"`` and ``"-inf"``. Both sides come from the same installation, so the version only guards accidents.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from gradhook.errors import GradhookError
+from gradhook.model import CheckSettings, Target, TargetReport
+
+VERSION = 1
+_NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
+@dataclass(frozen=True)
+class Job:
+    """One target to check; ``options`` are the annotation's, for targets that the configuration names."""
+
+    number: int
+    target: Target
+    options: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Request:
+    """All that a worker needs to know, sent on its standard input when it starts."""
+
+    root: str
+    import_paths: tuple[str, ...]
+    jobs: tuple[Job, ...]
+    settings: CheckSettings = CheckSettings()
+    version: int = VERSION
+
+
+@dataclass(frozen=True)
+class Hello:
+    """The worker has loaded JAX; what it runs on."""
+
+    environment: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Began:
+    """The worker turns to a target (``stage`` ``"import"``, or the name of a case): the culprit if it dies now."""
+
+    number: int
+    stage: str
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The answers about job ``number``."""
+
+    number: int
+    report: TargetReport
+
+
+@dataclass(frozen=True)
+class Discovered:
+    """A claim that was executed at import though the scan could not see that it would be, with its answers."""
+
+    report: TargetReport
+
+
+@dataclass(frozen=True)
+class Bye:
+    """The worker has answered everything."""
+
+
+Message = Request | Hello | Began | Answered | Discovered | Bye
+_MESSAGES: dict[str, type[Any]] = {c.__name__: c for c in (Request, Hello, Began, Answered, Discovered, Bye)}
+
+
+def encode(message: Message) -> str:
+    """One line of JSON, without the newline."""
+    return json.dumps({"message": type(message).__name__, **_plain(message)}, allow_nan=False)
+
+
+def decode(line: str) -> Message:
+    """The message on a line.
+
+    Raises:
+        GradhookError: the line is no message of this version.
+    """
+    try:
+        fields = json.loads(line)
+        kind = _MESSAGES[fields.pop("message")]
+        message: Message = _build(kind, fields)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise GradhookError(
+            f"the worker and gradhook do not understand each other: {error}", "install one version of gradhook only"
+        ) from error
+    return message
+
+
+def _plain(value: Any) -> Any:
+    """Records, mappings and sequences as JSON knows them."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+    return value
+
+
+def _build(kind: Any, value: Any) -> Any:
+    """A value of the annotated type ``kind`` from its JSON form."""
+    if dataclasses.is_dataclass(kind):
+        hints = typing.get_type_hints(kind)
+        return kind(**{name: _build(hints[name], item) for name, item in value.items()})  # type: ignore[operator]
+    if typing.get_origin(kind) is types.UnionType:
+        return None if value is None else _build(next(a for a in typing.get_args(kind) if a is not type(None)), value)
+    if typing.get_origin(kind) is tuple:
+        return tuple(_build(typing.get_args(kind)[0], item) for item in value)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return kind(value)
+    return _number(value) if kind is float else value
+
+
+def _number(value: Any) -> float:
+    return _NON_FINITE[value] if isinstance(value, str) else float(value)
