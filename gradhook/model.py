@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -24,7 +24,7 @@ class Verdict(StrEnum):
 _SEVERITY = {verdict: rank for rank, verdict in enumerate(Verdict)}
 
 
-def worst(verdicts: list[Verdict]) -> Verdict:
+def worst(verdicts: Sequence[Verdict]) -> Verdict:
     """The gravest of several verdicts; ``SKIP`` when there are none."""
     return max(verdicts, key=_SEVERITY.__getitem__, default=Verdict.SKIP)
 
@@ -34,6 +34,17 @@ class ClaimKind(StrEnum):
 
     EXACT = "exact"
     SURROGATE = "surrogate"
+
+
+class Shape(StrEnum):
+    """What a function looks like along a line through a point."""
+
+    SMOOTH = "smooth"
+    KINK = "kink"
+    JUMP = "jump"
+    CUSP = "cusp"
+    VERTICAL = "vertical tangent"
+    EDGE = "edge of the domain"
 
 
 @dataclass(frozen=True)
@@ -55,6 +66,8 @@ class Target:
     """``"decorator"``, ``"call"`` or ``"config"``."""
     unreachable: str = ""
     """Why an import cannot deliver this annotation, as far as the text of the file tells; empty when it can."""
+    mark_path: str = ""
+    """The file in which line ``mark`` is, when it is not ``path``: a decorator stored in one module, used in another."""
 
     @property
     def name(self) -> str:
@@ -141,7 +154,7 @@ class TargetReport:
     findings: tuple[Finding, ...] = ()
     """Every finding of every outcome, gravest first; ``outcomes`` keep the passes and skips as well."""
     resolution: float | None = None
-    seconds: Seconds = Seconds()
+    seconds: Seconds = field(default_factory=Seconds)
     cached: bool = False
     output: str = ""
     """What the user's code printed while it was checked (the end of it), for findings that did not pass."""

@@ -39,7 +39,9 @@ class Request:
     root: str
     import_paths: tuple[str, ...]
     jobs: tuple[Job, ...]
-    settings: CheckSettings = CheckSettings()
+    settings: CheckSettings = field(default_factory=CheckSettings)
+    skip: tuple[int, ...] = ()
+    """Jobs that need no answer (any more): their modules are imported and their claims are known, nothing else."""
     version: int = VERSION
 
 
@@ -56,6 +58,8 @@ class Began:
 
     number: int
     stage: str
+    printed: int = 0
+    """How many bytes the user's code had printed by then."""
 
 
 @dataclass(frozen=True)
@@ -64,13 +68,14 @@ class Answered:
 
     number: int
     report: TargetReport
+    printed: int = 0
 
 
 @dataclass(frozen=True)
 class Discovered:
-    """A claim that was executed at import though the scan could not see that it would be, with its answers."""
+    """A claim that was executed at import though the scan could not see that it would be: from now on a job."""
 
-    report: TargetReport
+    job: Job
 
 
 @dataclass(frozen=True)

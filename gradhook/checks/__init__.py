@@ -1,0 +1,31 @@
+"""Which questions are asked of a target? One file each; dropping a file in here is enough to ask it.
+
+A check module has ``RULE`` (its code, name and question), ``APPLIES`` (the kinds of claims it is about) and
+``run(probe) -> Outcome``. It reads arrays from the probe and decides; it computes no derivative and does no IO.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from typing import Protocol, cast
+
+from gradhook.model import ClaimKind, Outcome, Rule
+from gradhook.probe import Probe
+
+
+class Check(Protocol):
+    """What every module of this folder has."""
+
+    RULE: Rule
+    APPLIES: frozenset[ClaimKind]
+
+    @staticmethod
+    def run(probe: Probe) -> Outcome:
+        """Answer the question about a function held at a case."""
+
+
+def all_checks() -> tuple[Check, ...]:
+    """Every check, in the order of the codes."""
+    names = sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name.startswith("grd"))
+    return tuple(cast(Check, importlib.import_module(f"{__name__}.{name}")) for name in names)

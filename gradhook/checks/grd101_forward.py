@@ -1,0 +1,18 @@
+"""Is the forward-mode derivative what finite differences measure, element by element?"""
+
+from __future__ import annotations
+
+from gradhook.comparison import compare
+from gradhook.model import ClaimKind, Outcome, Rule, Verdict
+from gradhook.probe import Fault, Probe
+
+RULE = Rule("GRD101", "forward-mode", "Is the forward-mode derivative what finite differences measure?")
+APPLIES = frozenset({ClaimKind.EXACT})
+
+
+def run(probe: Probe) -> Outcome:
+    """Compare ``jax.jvp`` along every direction with the differences along it, each output on its own."""
+    study = probe.study()
+    if isinstance(study, Fault) or "fwd" not in study.claims:
+        return Outcome(RULE.code, Verdict.SKIP, probe.case, note="forward mode was not claimed")
+    return compare(study, "fwd", probe, RULE.code)

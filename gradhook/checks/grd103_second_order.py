@@ -1,0 +1,50 @@
+"""Is the derivative of the derivative right, by every composition of modes?"""
+
+from __future__ import annotations
+
+import itertools
+
+from gradhook.comparison import compare
+from gradhook.model import ClaimKind, Mode, Outcome, Rule, Verdict, worst
+from gradhook.probe import Fault, Probe, Study
+
+RULE = Rule("GRD103", "second-order", "Are second (and higher) derivatives what differences of the first measure?")
+APPLIES = frozenset({ClaimKind.EXACT})
+
+
+def run(probe: Probe) -> Outcome:
+    """Take differences of JAX's own derivative, never differences of differences, and compare every composition.
+
+    Forward over reverse and reverse over forward are each compared with the same measured numbers, so that they agree
+    with each other as well. The question waits until the first order has no fault: differences of a wrong or undefined
+    derivative say nothing about the next one.
+    """
+    if probe.order < 2:
+        return Outcome(RULE.code, Verdict.SKIP, probe.case, note="order=1: second derivatives were not claimed")
+    first = probe.study()
+    if isinstance(first, Fault) or not _sound(first, probe):
+        return Outcome(RULE.code, Verdict.SKIP, probe.case, note="waits for the first order to be right")
+    outcomes = [outcome for path in _paths(first, probe.order) for outcome in _outcomes(probe, path)]
+    findings = tuple(f for o in outcomes for f in o.findings)
+    verdicts = [o.verdict for o in outcomes if o.verdict is not Verdict.SKIP]
+    notes = "; ".join(dict.fromkeys(o.note for o in outcomes if o.note))
+    seen = [o.resolution for o in outcomes if o.resolution is not None]
+    return Outcome(RULE.code, worst(verdicts), probe.case, findings, max(seen, default=None), notes)
+
+
+def _sound(study: Study, probe: Probe) -> bool:
+    answers = [compare(study, mode, probe, RULE.code).verdict for mode in study.claims]
+    return Verdict.PASS in answers and not {Verdict.FAIL, Verdict.UNDECIDED} & set(answers)
+
+
+def _paths(first: Study, order: int) -> list[tuple[Mode, ...]]:
+    """Every composition of the modes that the function has, from order 2 up to ``order``."""
+    modes = [mode for mode, claim in first.claims.items() if not isinstance(claim, Fault)]
+    return [path for depth in range(1, order) for path in itertools.product(modes, repeat=depth)]
+
+
+def _outcomes(probe: Probe, path: tuple[Mode, ...]) -> list[Outcome]:
+    study = probe.study(path)
+    if isinstance(study, Fault):
+        return [Outcome(RULE.code, Verdict.SKIP, probe.case, note=study.message)]
+    return [compare(study, mode, probe, RULE.code) for mode in study.claims]

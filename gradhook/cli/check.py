@@ -1,0 +1,97 @@
+"""``gradhook check``: which claims hold?"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from gradhook.cli import options
+from gradhook.cli.exits import exit_code
+from gradhook.cli.printing import deliver, paints, width
+from gradhook.cli.progress import progress
+from gradhook.cli.view import named, seen
+from gradhook.config.settings import BY_KEY
+from gradhook.errors import GradhookError
+from gradhook.model import Report
+from gradhook.reporters import concise, json_report, terminal
+from gradhook.reporters.wording import summary
+
+if TYPE_CHECKING:
+    from gradhook.session import Project
+
+
+@click.command(epilog=options.EVERYWHERE)
+@options.paths
+@options.settings(*BY_KEY)
+@options.output_file
+@options.color
+@click.option("-k", "name", metavar="NAME", default="", help="Only targets whose name contains this.")
+@click.option("-q", "--quiet", is_flag=True, help="Leave out what passed, versions and progress.")
+@click.option("-v", "--verbose", is_flag=True, help="Also show skipped questions, times and all that was printed.")
+def check(
+    paths: tuple[Path, ...],
+    output_file: Path | None,
+    color: str,
+    name: str,
+    quiet: bool,
+    verbose: bool,
+    **said: Any,
+) -> int:
+    """Check the annotated functions in PATHS (files and folders; by default the working directory)."""
+    from gradhook import session  # a third of the start-up, which `gradhook --help` does not need
+
+    projects = _chosen(session.find(paths, options.overrides(said)), name)
+    with progress(quiet) as tell:
+        report = seen(session.check(projects, progress=tell), projects, Path.cwd(), name)
+    form = options.output_format(projects)
+    look = _Look(output_file is None and paints(color, os.environ, sys.stdout), verbose, quiet)
+    text = _rendered(report, form, look)
+    if not report.targets:
+        text = _with_nothing(text, report, projects, form)
+    deliver(text, output_file)
+    if output_file and not quiet:
+        click.echo(f"{summary(report)}; see {output_file}", err=True)
+    return exit_code(report, projects)
+
+
+class _Look(NamedTuple):
+    paint: bool
+    verbose: bool
+    quiet: bool
+
+
+def _rendered(report: Report, form: str, look: _Look) -> str:
+    match form:
+        case "json":
+            return json_report.render(report)
+        case "concise":
+            return concise.render(report)
+        case _:
+            return terminal.render(report, width=width(), color=look.paint, verbose=look.verbose, quiet=look.quiet)
+
+
+def _with_nothing(text: str, report: Report, projects: Sequence[Project], form: str) -> str:
+    """Say that nothing is annotated: on the screen, or beside a report that a program reads."""
+    files = sum(len(project.scan.files) for project in projects)
+    line = f"no annotated functions in {files} file{'s' * (files != 1)}"
+    if form == "terminal":
+        return f"{text}\n{line}\n" if report.notices else f"{line}\n"
+    click.echo(line, err=True)
+    return text
+
+
+def _chosen(projects: Sequence[Project], name: str) -> Sequence[Project]:
+    """Those with ``name`` in their names.
+
+    Raises:
+        GradhookError: there is none, though there are targets.
+    """
+    chosen = named(projects, name)
+    if not any(p.targets for p in chosen) and any(p.targets for p in projects):
+        raise GradhookError(f"no target has {name!r} in its name", "`gradhook list` shows the names")
+    return chosen

@@ -1,0 +1,93 @@
+"""``gradhook env``: what runs here, in which interpreter, and why in that one?"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform as system
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gradhook import __version__
+from gradhook.cli import options
+from gradhook.cli.exits import CLEAN
+from gradhook.cli.printing import deliver
+from gradhook.config import Config, load
+from gradhook.errors import GradhookError
+from gradhook.reporters.wording import flat
+
+Facts = dict[str, Any]
+
+
+@click.command(epilog=options.EVERYWHERE)
+@options.settings("python", "platform", "output_format")
+def env(**said: Any) -> int:
+    """Show versions, interpreter, device and configuration; starts the project's interpreter, but none of its code."""
+    config = load(Path.cwd(), options.overrides(said), os.environ)
+    facts, trouble = _own(config), None
+    try:
+        facts |= _theirs(config)
+    except GradhookError as error:
+        trouble = error  # what is known is shown all the same
+    text = json.dumps(facts, indent=2) + "\n" if config.settings.output_format == "json" else _table(facts)
+    deliver(text, None)
+    if trouble:
+        raise trouble
+    return CLEAN
+
+
+def _own(config: Config) -> Facts:
+    return {
+        "gradhook": __version__,
+        "gradhook_python": system.python_version(),
+        "gradhook_interpreter": sys.executable,
+        "root": str(config.root),
+        "config": str(config.file) if config.file else None,
+        "settings": _said(config),
+    }
+
+
+def _theirs(config: Config) -> Facts:
+    """The project's side: the interpreter that was chosen, and what its worker says of itself."""
+    from gradhook.interpreter import choose  # not needed by `gradhook --help`, and not light
+    from gradhook.launch.greeting import greeting
+
+    settings, origins = config.settings, config.origins
+    chosen = choose(settings.python, config.root, os.environ, origin=origins["python"])
+    found: Facts = {"interpreter": str(chosen.path), "interpreter_from": chosen.why, "tried": list(chosen.tried)}
+    asked = None if origins["platform"] == "default" else settings.platform
+    return {**greeting(chosen.path, config.root, platform=asked), **found}
+
+
+def _said(config: Config) -> dict[str, dict[str, Any]]:
+    """The settings that somebody chose, and who."""
+    return {
+        key: {"value": getattr(config.settings, key), "origin": origin}
+        for key, origin in config.origins.items()
+        if origin != "default"
+    }
+
+
+def _table(facts: Facts) -> str:
+    rows = list(_rows(facts))
+    width = max(len(name) for name, _ in rows)
+    return "".join(f"{name:<{width}}  {flat(text)}\n" for name, text in rows)
+
+
+def _rows(facts: Facts) -> Iterator[tuple[str, str]]:
+    for name, value in facts.items():
+        label = name.replace("_", " ")
+        if isinstance(value, Mapping):
+            yield from ((f"{label} {key}", _setting(item)) for key, item in value.items())
+        elif isinstance(value, list):
+            yield from ((label, str(item)) for item in value)
+        else:
+            yield label, "none" if value is None else str(value)
+
+
+def _setting(item: Any) -> str:
+    return f"{item['value']} (from {item['origin']})" if isinstance(item, Mapping) and "origin" in item else str(item)

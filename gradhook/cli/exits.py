@@ -1,0 +1,41 @@
+"""Which exit code does a report come to?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gradhook.cli.view import UNCLAIMED
+from gradhook.config import Settings
+from gradhook.model import Notice, Report, TargetReport, Verdict
+
+if TYPE_CHECKING:
+    from gradhook.session import Project
+
+CLEAN, FINDINGS, COULD_NOT_RUN, INTERRUPTED = 0, 1, 2, 130
+
+
+def exit_code(report: Report, projects: Sequence[Project]) -> int:
+    """The gravest code of all projects, each under its own settings; 2 for nothing at all where one minds that."""
+    if not report.targets and any(project.config.settings.fail_on_empty for project in projects):
+        return COULD_NOT_RUN
+    return max((_project_code(report, project) for project in projects), default=CLEAN)
+
+
+def _project_code(report: Report, project: Project) -> int:
+    """2 when something could not be run: an incomplete run is said first."""
+    targets = [t for t in report.targets if t.target.root == str(project.config.root)]
+    settings = project.config.settings
+    if any(target.verdict is Verdict.ERROR for target in targets):
+        return COULD_NOT_RUN
+    found = any(_counts(target, settings) for target in targets) or _minds(project.scan.notices, settings)
+    return FINDINGS if found and not settings.exit_zero else CLEAN
+
+
+def _counts(target: TargetReport, settings: Settings) -> bool:
+    undecided = target.verdict is Verdict.UNDECIDED and settings.undecided == "error"
+    return target.verdict is Verdict.FAIL or undecided
+
+
+def _minds(notices: Sequence[Notice], settings: Settings) -> bool:
+    return settings.unclaimed == "error" and any(notice.code == UNCLAIMED for notice in notices)

@@ -1,0 +1,78 @@
+"""How does the command line begin and end: which commands are there, and which exit code comes of what?"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from gradhook import __version__
+from gradhook.cli.check import check
+from gradhook.cli.env import env
+from gradhook.cli.exits import COULD_NOT_RUN, INTERRUPTED
+from gradhook.cli.list import list_targets
+from gradhook.errors import GradhookError
+from gradhook.reporters.wording import clean
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=False)
+@click.version_option(__version__, prog_name="gradhook", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Check the derivatives of annotated JAX functions.
+
+    Exit codes: 0 nothing to report, 1 findings, 2 could not run or wrong usage, 130 interrupted.
+    """
+
+
+for command in (check, list_targets, env):
+    cli.add_command(command)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The console entry: run a command and exit."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a name that the terminal cannot show must not end the run
+            stream.reconfigure(errors="backslashreplace")
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; its exit code. click's own codes (1 for an abort or a usage error) are not ours."""
+    try:
+        code = cli.main(None if arguments is None else [*arguments], prog_name="gradhook", standalone_mode=False)
+    except (click.Abort, KeyboardInterrupt):
+        _say("gradhook: interrupted")
+        return INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+    except GradhookError as error:
+        _complain(error)
+    except Exception as error:
+        _confess(error)
+    else:
+        return code if isinstance(code, int) else 0
+    return COULD_NOT_RUN
+
+
+def _complain(error: GradhookError) -> None:
+    """The message, in which an indented line goes on with the one before, and the remedy."""
+    for line in error.message.splitlines():
+        _say(line if line.startswith(" ") else f"gradhook: {line}")
+    if error.help:
+        _say(f"  help: {error.help}")
+
+
+def _confess(error: Exception) -> None:
+    """Our own fault: one line, and the traceback for whoever asked for it."""
+    if os.environ.get("GRADHOOK_DEBUG") == "1":
+        import traceback  # 7 ms, seldom needed
+
+        traceback.print_exception(error)
+    what = f"{type(error).__name__}: {error}".splitlines()[0]
+    _say(f"gradhook: internal error ({what}); please report it with the traceback that GRADHOOK_DEBUG=1 shows")
+
+
+def _say(line: str) -> None:
+    click.echo(clean(line), err=True)

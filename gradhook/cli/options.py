@@ -1,0 +1,110 @@
+"""Which options do the commands share, and what do they mean?
+
+The settings' options are made from the table in ``gradhook.config.settings``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from gradhook.config.settings import BY_KEY, Option, Settings
+from gradhook.errors import GradhookError
+
+if TYPE_CHECKING:
+    from gradhook.session import Project
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+EVERYWHERE = (
+    "Each setting can also be a key in [tool.gradhook] of pyproject.toml (timeout = 5) or a variable "
+    "(GRADHOOK_TIMEOUT=5); the command line goes before variables, variables before the file."
+)
+_METAVARS = {"whole": "N", "number": "X", "text": "TEXT", "words": "LIST", "codes": "CODES"}
+
+
+def paths(command: Command) -> Command:
+    """``[PATHS]…``, the working directory when there are none."""
+    return click.argument("paths", nargs=-1, type=str, callback=_paths, metavar="[PATHS]...")(command)
+
+
+def settings(*keys: str) -> Callable[[Command], Command]:
+    """The options of these settings; ``overrides`` takes them out of the command's arguments again."""
+
+    def add(command: Command) -> Command:
+        for key in reversed(keys):
+            command = _setting(BY_KEY[key])(command)
+        return command
+
+    return add
+
+
+def overrides(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """What was said of the settings on the command line."""
+    return {key: value for key, value in arguments.items() if key in BY_KEY and value not in (None, ())}
+
+
+def output_format(projects: Sequence[Project]) -> str:
+    """How the report is written: one run has one form, that of its first project."""
+    return projects[0].config.settings.output_format if projects else Settings().output_format
+
+
+def color(command: Command) -> Command:
+    """``--color``; ``printing.paints`` says what it comes to."""
+    choice = click.Choice(["auto", "always", "never"])
+    return click.option("--color", type=choice, default="auto", help="When to use colour.  [default: auto]")(command)
+
+
+def output_file(command: Command) -> Command:
+    """``-o FILE``."""
+    path = click.Path(dir_okay=False, writable=True, path_type=Path)
+    help_text = "Write the report to this file instead of standard output."
+    option = click.option("-o", "--output-file", type=path, metavar="FILE", callback=_in_a_folder, help=help_text)
+    return option(command)
+
+
+def _in_a_folder(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:
+    """Refuse at once what could not be written after a long run."""
+    if value is not None and not value.parent.is_dir():
+        raise click.BadParameter(f"there is no folder '{value.parent}'", ctx, param)
+    return value
+
+
+def _paths(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[Path, ...]:
+    """Files and folders that exist."""
+    for name in value:
+        if name == "-":
+            text = "gradhook imports what it checks, so it cannot read code from standard input; name a file"
+            raise click.BadParameter(text, ctx, param)
+        if not _exists(Path(name)):
+            raise GradhookError(f"there is no file or folder {name!r}", "check the name and the working directory")
+    return tuple(map(Path, value))
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # too long, or a null byte
+        return False
+
+
+def _setting(option: Option) -> Callable[[Command], Command]:
+    words, name = _help(option), option.flag
+    if option.kind == "switch":
+        return click.option(f"{name}/--no-{option.toml}", default=None, help=words)
+    if option.kind == "choice":
+        return click.option(name, type=click.Choice(option.choices), default=None, help=words)
+    many = option.kind in ("words", "codes")
+    return click.option(name, type=str, multiple=many, metavar=_METAVARS[option.kind], default=None, help=words)
+
+
+def _help(option: Option) -> str:
+    parts = [option.help]
+    if option.kind not in ("switch", "choice"):
+        parts.append(f"[{option.expects}]")
+    if option.default not in (None, (), False):
+        parts.append(f"[default: {option.default:g}]" if option.kind == "number" else f"[default: {option.default}]")
+    return "  ".join(parts)

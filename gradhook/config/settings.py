@@ -1,0 +1,224 @@
+"""Which settings are there, and what may each of them be?
+
+One table drives all: the key in ``[tool.gradhook]``, the option of the command line and the environment variable.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a run of gradhook depends on besides the files; the defaults stand here."""
+
+    order: int = 1
+    modes: tuple[str, ...] | None = None
+    atol: float | None = None
+    rtol: float | None = None
+    seed: int = 0
+    timeout: float = 60.0
+    python: str | None = None
+    platform: str = "cpu"
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    undecided: str = "error"
+    unclaimed: str = "warn"
+    output_format: str = "terminal"
+    fail_on_empty: bool = False
+    exit_zero: bool = False
+
+
+@dataclass(frozen=True)
+class Option:
+    """One setting: what it may be (``kind`` and its bounds), and how that is said to a user."""
+
+    key: str
+    kind: str
+    expects: str
+    help: str
+    choices: tuple[str, ...] = ()
+    low: float = 0.0
+    high: float = float("inf")
+
+    @property
+    def flag(self) -> str:
+        """The option on the command line."""
+        return "--" + self.toml
+
+    @property
+    def toml(self) -> str:
+        """The key in ``[tool.gradhook]``."""
+        return self.key.replace("_", "-")
+
+    @property
+    def variable(self) -> str:
+        """The environment variable."""
+        return "GRADHOOK_" + self.key.upper()
+
+    @property
+    def default(self) -> Any:
+        """The value when nobody says anything."""
+        return getattr(Settings(), self.key)
+
+
+def _choice(key: str, choices: tuple[str, ...], help: str) -> Option:
+    return Option(key, "choice", "one of " + ", ".join(choices), help, choices)
+
+
+_CODES = "rule codes or their beginnings, such as GRD101 or GRD1"
+_NO_NEGATIVE = "a number from 0 up"
+_WEEK = 7 * 24 * 3600.0
+
+OPTIONS: tuple[Option, ...] = (
+    Option("order", "whole", "1 or 2", "Up to which order derivatives are checked.", low=1, high=2),
+    Option(
+        "modes", "words", "fwd, rev or both", "Modes that must work; by default those a function has.", ("fwd", "rev")
+    ),
+    Option("atol", "number", _NO_NEGATIVE, "Absolute tolerance for each element."),
+    Option("rtol", "number", _NO_NEGATIVE, "Relative tolerance for each element."),
+    Option(
+        "seed", "whole", "a whole number from 0 to 4294967295", "Seed of drawn inputs and directions.", high=2**32 - 1
+    ),
+    Option(
+        "timeout", "number", "seconds from 0.1 to 604800", "Seconds that each target may take.", low=0.1, high=_WEEK
+    ),
+    Option("python", "text", "the path or name of an interpreter", "The project's interpreter, which has JAX."),
+    Option("platform", "text", "a JAX platform, such as cpu or gpu", "Where JAX computes."),
+    Option("select", "codes", _CODES, "Ask only these rules."),
+    Option("ignore", "codes", _CODES, "Do not ask these rules."),
+    Option("exclude", "words", "path patterns", "Files and folders to leave out, relative to the project."),
+    _choice("undecided", ("error", "warn"), "Whether an undecided target counts as a finding."),
+    _choice("unclaimed", ("warn", "error", "ignore"), "What a custom rule without a claim counts as."),
+    _choice("output_format", ("terminal", "concise", "json"), "How the report is written."),
+    Option("fail_on_empty", "switch", "true or false", "Exit with 2 when nothing is annotated."),
+    Option("exit_zero", "switch", "true or false", "Exit with 0 in spite of findings."),
+)
+BY_KEY = {option.key: option for option in OPTIONS}
+
+_SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+
+
+def read(option: Option, value: Any) -> Any:
+    """A setting's value from what TOML holds.
+
+    Raises:
+        ValueError: the value has the wrong type, is no choice or out of range; the text says what is expected.
+    """
+    try:
+        return _READERS[option.kind](option, value)
+    except (_RefusedError, OverflowError):
+        raise ValueError(f"{option.toml} must be {option.expects}, not {shown(value)}") from None
+
+
+def read_text(option: Option, text: Any) -> Any:
+    """The same from an environment variable or the command line, where everything is text or a tuple of texts.
+
+    Raises:
+        ValueError: as ``read``.
+    """
+    if isinstance(text, (tuple, list)):
+        return read(option, [part for item in text for part in (_split(item) if isinstance(item, str) else [item])])
+    return read(option, _TYPED[option.kind](text) if isinstance(text, str) else text)
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """``"; did you mean 'timeout'?"``, or nothing when no known name is near."""
+    found = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean '{found[0]}'?" if found else ""
+
+
+def shown(value: Any) -> str:
+    """A foreign value in a message: short, and without control characters."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # a number of thousands of digits, a very deep table
+        text = f"this {type(value).__name__}"
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+class _RefusedError(Exception):
+    """The value is not what the option expects."""
+
+
+def _require(fits: bool) -> None:
+    if not fits:
+        raise _RefusedError
+
+
+def _whole(option: Option, value: Any) -> int:
+    _require(isinstance(value, int) and not isinstance(value, bool) and option.low <= value <= option.high)
+    return int(value)
+
+
+def _number(option: Option, value: Any) -> float:
+    _require(isinstance(value, (int, float)) and not isinstance(value, bool))
+    number = float(value)
+    _require(option.low <= number <= option.high and number != float("inf"))
+    return number
+
+
+def _switch(option: Option, value: Any) -> bool:
+    _require(isinstance(value, bool))
+    return bool(value)
+
+
+def _text(option: Option, value: Any) -> str:
+    _require(isinstance(value, str) and bool(value.strip()) and value.isprintable())
+    return str(value)
+
+
+def _one_of(option: Option, value: Any) -> str:
+    _require(isinstance(value, str) and value in option.choices)
+    return str(value)
+
+
+def _words(option: Option, value: Any) -> tuple[str, ...]:
+    words = _split(value) if isinstance(value, str) else value
+    _require(isinstance(words, list) and all(isinstance(w, str) and w.strip() and w.isprintable() for w in words))
+    if option.choices:
+        _require(bool(words) and set(words) <= set(option.choices))
+    return tuple(dict.fromkeys(words))
+
+
+def _codes(option: Option, value: Any) -> tuple[str, ...]:
+    codes = tuple(word.upper() for word in _words(option, value))
+    _require(all(re.fullmatch(r"GRD[0-9]{0,3}", code) for code in codes))
+    return codes
+
+
+_READERS: dict[str, Callable[[Option, Any], Any]] = {
+    "whole": _whole, "number": _number, "switch": _switch, "text": _text, "choice": _one_of,
+    "words": _words, "codes": _codes,
+}  # fmt: skip
+
+
+def _split(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _converted(convert: Callable[[str], Any], text: str) -> Any:
+    """The number, or the text itself, which ``read`` then refuses with the right words."""
+    try:
+        return convert(text)
+    except ValueError:
+        return text
+
+
+_TYPED: dict[str, Callable[[str], Any]] = {
+    "whole": lambda text: _converted(int, text),
+    "number": lambda text: _converted(float, text),
+    "switch": lambda text: _SWITCH.get(text.strip().lower(), text),
+    "text": str,
+    "choice": lambda text: text.strip(),
+    "words": _split,
+    "codes": _split,
+}
+
+if tuple(f.name for f in fields(Settings)) != tuple(BY_KEY):
+    raise AssertionError("the table of options and the record of settings name different things")

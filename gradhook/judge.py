@@ -1,0 +1,189 @@
+"""Does a claim agree with a measurement, and what would the comparison have seen? The one place that knows tolerances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradhook.model import Shape, Verdict
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+RTOL = 2e-10
+"""Default relative tolerance; ``benchmarks/`` holds the scan of public functions that it was chosen from."""
+COARSE = 1e-6
+"""A comparison that would have missed a relative error of this size is no pass."""
+
+ADJOINT = 1e-10
+"""How far forward and reverse mode may differ, relative to the terms that are summed: rounding, amplified a little."""
+SURROGATE = 1e-12
+"""How far a surrogate's derivative may lie from the declared one, relative to the largest: rounding."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A measured derivative for every direction and output, each array of shape (D, m).
+
+    ``value`` ± ``error`` where ``accepted``; ``shape`` numbers the members of ``model.Shape``; ``left`` and ``right`` are
+    the one-sided slopes, each ± ``side_error``. ``coarse`` ± ``coarse_error`` is what larger steps say where they say
+    something else than the finest ones (nan where they agree). ``noise`` is the measured absolute noise of the values
+    (0: rounding only), ``quantised`` where it comes from a coarser floating format. ``scale`` is the size of derivative
+    against which an error bar is coarse or fine; ``centre`` (m,) is the value at the point.
+    """
+
+    value: Array
+    error: Array
+    accepted: Flags
+    shape: NDArray[np.int8]
+    left: Array
+    right: Array
+    side_error: Array
+    coarse: Array
+    coarse_error: Array
+    noise: Array
+    quantised: Flags
+    scale: Array
+    centre: Array
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """Absolute and relative tolerance, each for one element, never multiplied by a size."""
+
+    atol: float = 0.0
+    rtol: float = RTOL
+
+    def around(self, claimed: Array) -> Array:
+        """How far a claim may lie from the truth."""
+        return np.asarray(self.atol + self.rtol * np.abs(claimed))
+
+
+def disputed(claimed: Array, value: Array, error: Array, accepted: Flags, scale: Array, tolerance: Tolerance) -> Flags:
+    """Where a claim is not borne out yet, or the measurement is too coarse to bear it out: look closer there."""
+    with np.errstate(invalid="ignore"):
+        borne_out = accepted & (np.abs(claimed - value) <= tolerance.around(claimed) + error)
+        return np.asarray(~borne_out | (error > COARSE * np.maximum(scale, np.abs(value)) + 10 * tolerance.atol))
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The answer for every element, each array of shape (D, m).
+
+    ``verdict`` holds members of ``Verdict``, ``code`` the cause of an undecided one (else empty), ``tolerance`` and
+    ``resolution`` what the element's comparison allowed and the smallest relative error that it would have seen.
+    """
+
+    verdict: NDArray[np.object_]
+    code: NDArray[np.object_]
+    tolerance: Array
+    resolution: Array
+
+
+def judge(claimed: Array, estimate: Estimate, tolerance: Tolerance, kink: str | float | None = None) -> Judgement:
+    """Compare claims (D, m) with a measurement; ``kink`` is the declared convention at non-smooth points.
+
+    A claim passes if it lies within tolerance plus error bar and the bar is fine enough to mean something; it fails if
+    it lies outside and the bar can tell. Everything else is undecided, with its cause.
+    """
+    allowed = tolerance.around(claimed)
+    verdict, code = _smooth(claimed, estimate, tolerance, allowed)
+    for decide in (_kink, _no_slope):
+        verdict, code = decide(claimed, estimate, allowed, kink, verdict, code)
+    with np.errstate(all="ignore"):
+        size = np.maximum(np.maximum(np.abs(estimate.value), estimate.scale), np.finfo(np.float64).tiny)
+        resolution = (allowed + estimate.error) / size
+    return Judgement(verdict, code, allowed, resolution)
+
+
+Answer = tuple[NDArray[np.object_], NDArray[np.object_]]
+
+
+def _smooth(claimed: Array, estimate: Estimate, tolerance: Tolerance, allowed: Array) -> Answer:
+    with np.errstate(all="ignore"):
+        gap = np.abs(claimed - estimate.value)
+        size = np.maximum(np.abs(estimate.value), estimate.scale)
+        blind = ~estimate.accepted | (estimate.error > COARSE * size + 10 * tolerance.atol)
+        agrees = estimate.accepted & (gap <= allowed + estimate.error)
+        sure = (estimate.error <= np.maximum(10 * allowed, 1e-5 * np.abs(estimate.value))) | (gap > 10 * estimate.error)
+        elsewhere = np.abs(claimed - estimate.coarse) <= allowed + estimate.coarse_error
+    cause = np.where(estimate.quantised, "GRD406", np.where(estimate.noise > 0, "GRD405", "GRD409"))
+    differs = estimate.accepted & ~agrees
+    return _table(
+        gap.shape,
+        [
+            (agrees & ~blind, Verdict.PASS, ""),
+            (agrees | ~estimate.accepted, Verdict.UNDECIDED, cause),
+            (differs & elsewhere, Verdict.UNDECIDED, "GRD407"),
+            (differs & sure, Verdict.FAIL, ""),
+            (differs, Verdict.UNDECIDED, cause),
+        ],
+    )
+
+
+def _kink(
+    claimed: Array, estimate: Estimate, allowed: Array, kink: str | float | None, verdict: Any, code: Any
+) -> Answer:
+    with np.errstate(all="ignore"):
+        slack = allowed + estimate.side_error + 1e-6 * np.abs(estimate.right - estimate.left)
+        low, high = np.minimum(estimate.left, estimate.right), np.maximum(estimate.left, estimate.right)
+        inside = (claimed >= low - slack) & (claimed <= high + slack)
+        kept = inside if kink is None else np.abs(claimed - _convention(kink, claimed, estimate, low, high)) <= slack
+    here = estimate.shape == _SHAPES.index(Shape.KINK)
+    good = Verdict.UNDECIDED if kink is None else Verdict.PASS
+    return (
+        np.where(here, np.where(kept, good, Verdict.FAIL), verdict),
+        np.where(here, np.where(kept & (kink is None), "GRD401", ""), code),
+    )
+
+
+def _convention(kink: str | float, claimed: Array, estimate: Estimate, low: Array, high: Array) -> Array:
+    """The slope that a declared convention asks for at a kink."""
+    match kink:
+        case "left":
+            return estimate.left
+        case "right":
+            return estimate.right
+        case "mean":
+            return np.asarray((estimate.left + estimate.right) / 2)
+        case "subgradient":
+            return np.clip(claimed, low, high)
+        case _:
+            return np.full(claimed.shape, float(kink))
+
+
+NO_SLOPE = {Shape.JUMP: "GRD402", Shape.CUSP: "GRD403", Shape.VERTICAL: "GRD404"}
+
+
+def _no_slope(
+    claimed: Array, estimate: Estimate, allowed: Array, kink: str | float | None, verdict: Any, code: Any
+) -> Answer:
+    """No derivative exists at a jump, a cusp or a vertical tangent; at an edge only what the inner side resolves."""
+    for shape, name in NO_SLOPE.items():
+        here = estimate.shape == _SHAPES.index(shape)
+        verdict, code = np.where(here, Verdict.UNDECIDED, verdict), np.where(here, name, code)
+    edge = (estimate.shape == _SHAPES.index(Shape.EDGE)) & (verdict == Verdict.UNDECIDED)
+    return verdict, np.where(edge, "GRD408", code)
+
+
+_SHAPES = list(Shape)
+
+
+def shape_of(estimate: Estimate, place: tuple[int, int]) -> Shape:
+    """What the function looks like at one element."""
+    return _SHAPES[int(estimate.shape[place])]
+
+
+def _table(shape: tuple[int, ...], rows: list[tuple[Flags, Verdict, Any]]) -> Answer:
+    """The first row whose condition holds, element by element."""
+    verdict = np.full(shape, Verdict.UNDECIDED, dtype=object)
+    code = np.full(shape, "GRD409", dtype=object)
+    open_ = np.ones(shape, dtype=bool)
+    for holds, answer, cause in rows:
+        now = open_ & holds
+        verdict, code = np.where(now, answer, verdict), np.where(now, cause, code)
+        open_ &= ~holds
+    return verdict, code

@@ -1,0 +1,172 @@
+"""How does one worker process start, speak and end, with nothing left of it afterwards?"""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import IO, Any
+
+from gradhook.errors import GradhookError
+from gradhook.wire import Message, Request, decode, encode
+
+_POLL = 0.5
+"""Seconds after which the process itself is looked at: a child of its own may hold the pipe of a dead worker open."""
+_DUMP = 0.2
+"""Seconds that a hanging worker has to write down where it is."""
+_SECRETS = ("GITHUB_", "ACTIONS_", "RUNNER_")
+_SURROUNDINGS = ("PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")
+
+
+class End(Enum):
+    """Why no message comes any more."""
+
+    DIED = "died"
+    TIMED_OUT = "timed out"
+
+
+@dataclass(frozen=True)
+class Worker:
+    """A running process, the lines that it has sent (``None``: no more), and the file with all that it prints."""
+
+    process: subprocess.Popen[bytes]
+    lines: queue.SimpleQueue[str | None]
+    reader: threading.Thread
+    output: Path
+
+
+@contextmanager
+def started(python: Path, boot: Path, request: Request, environ: Mapping[str, str]) -> Iterator[Worker]:
+    """A worker that was sent ``request``; on leaving, it and everything that it started is ended.
+
+    Raises:
+        GradhookError: the interpreter cannot be run.
+    """
+    with tempfile.TemporaryDirectory(prefix="gradhook-", ignore_cleanup_errors=True) as folder:
+        worker = _start([str(python), "-u", str(boot)], request, environ, Path(folder))
+        try:
+            yield worker
+        finally:
+            _end(worker)
+
+
+def next_message(worker: Worker, seconds: float) -> Message | End:
+    """What the worker says next, if it says it within ``seconds``.
+
+    Raises:
+        GradhookError: it said something that is no message.
+    """
+    deadline = time.monotonic() + seconds
+    while True:
+        left = max(deadline - time.monotonic(), 0.0)
+        try:
+            line = worker.lines.get(timeout=min(left, _POLL))
+        except queue.Empty:
+            if worker.process.poll() is not None:
+                worker.reader.join(_POLL)
+                worker.lines.put(None)
+            elif not left:
+                return End.TIMED_OUT
+            continue
+        return End.DIED if line is None else decode(line)
+
+
+def ask(worker: Worker) -> None:
+    """Let a worker that hangs write its stack into its output, where the system has the means."""
+    if sys.platform != "win32" and worker.process.poll() is None:
+        worker.process.send_signal(signal.SIGUSR1)
+        time.sleep(_DUMP)
+
+
+def status(worker: Worker) -> int | None:
+    """The exit status of a worker that stopped talking; none if it lives on without its pipe."""
+    try:
+        return worker.process.wait(_POLL)
+    except subprocess.TimeoutExpired:
+        return None
+
+
+def tail(worker: Worker, start: int, end: int | None, most: int) -> bytes:
+    """The last ``most`` bytes of what was printed from ``start`` to ``end`` (none: up to now)."""
+    with worker.output.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        stop = size if end is None else min(end, size)
+        file.seek(min(max(start, stop - most), stop))
+        return file.read(stop - file.tell())
+
+
+def surroundings(python: Path, platform: str | None, environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a worker: no secrets of the runner, and nothing of ours if ``python`` is not ours.
+
+    ``platform`` none: the one that the user's JAX_PLATFORMS names, else the CPU.
+    """
+    found = {name: value for name, value in environ.items() if not name.startswith(_SECRETS)}
+    if not _is_own(python):
+        found = {name: value for name, value in found.items() if name not in _SURROUNDINGS}
+    found["JAX_PLATFORMS"] = platform or environ.get("JAX_PLATFORMS") or "cpu"
+    found["PATH"] = os.pathsep.join(filter(None, (str(python.parent.absolute()), environ.get("PATH", ""))))
+    found["PYTHONUTF8"] = "1"
+    return found
+
+
+def _is_own(python: Path) -> bool:
+    """Whether ``python`` is this very environment's: two environments may share one binary, but not its folder."""
+    own = Path(sys.executable)
+    return python.parent.absolute() == own.parent.absolute() and python.resolve() == own.resolve()
+
+
+def _start(command: list[str], request: Request, environ: Mapping[str, str], folder: Path) -> Worker:
+    """The request waits in a file: a worker that never reads it cannot hold us up."""
+    output, asked = folder / "output", folder / "request"
+    asked.write_text(encode(request) + "\n", encoding="utf-8")
+    with asked.open("rb") as stdin, output.open("ab") as stderr:
+        try:
+            process = subprocess.Popen(
+                command, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, cwd=request.root, env=environ, **_group()
+            )
+        except OSError as error:
+            raise GradhookError(f"{command[0]} cannot be run: {error}", "name a Python with --python") from error
+    lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+    assert process.stdout is not None
+    reader = threading.Thread(target=_read, args=(process.stdout, lines), daemon=True)
+    reader.start()
+    return Worker(process, lines, reader, output)
+
+
+def _group() -> dict[str, Any]:
+    """A process group of its own: Ctrl-C is for us to handle, and what user code starts ends with the worker."""
+    if sys.platform == "win32":
+        return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    return {"start_new_session": True}
+
+
+def _read(stream: IO[bytes], lines: queue.SimpleQueue[str | None]) -> None:
+    for line in stream:
+        if line.endswith(b"\n"):
+            lines.put(line.decode("utf-8", errors="replace"))
+    lines.put(None)
+
+
+def _end(worker: Worker) -> None:
+    process = worker.process
+    if sys.platform == "win32":
+        process.kill()
+    else:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            process.kill()
+    process.wait()
+    worker.reader.join(_POLL)
+    if process.stdout is not None and not worker.reader.is_alive():
+        process.stdout.close()

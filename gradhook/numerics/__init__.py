@@ -1,0 +1,1 @@
+"""How are derivatives claimed by JAX and measured by finite differences?"""

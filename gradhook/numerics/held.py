@@ -1,0 +1,151 @@
+"""How does a function of trees, held at some arguments, become a function from R^n to R^m?"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from gradhook.errors import GradhookError
+from gradhook.inputs import Spec
+from gradhook.numerics.differences import Array
+from gradhook.numerics.drawing import draw
+from gradhook.numerics.programs import UNTRACEABLE
+from gradhook.numerics.trees import Space, is_array, is_floating, leaf_of, vector_of
+
+Wrt = int | str | Sequence[int | str] | None
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Arguments of a function, drawn: all leaves, which of them are differentiated, and how to put them together."""
+
+    leaves: tuple[Any, ...]
+    moved: tuple[int, ...]
+    treedef: Any
+    space: Space
+    point: Array
+
+    def rebuild(self, moved: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Positional and keyword arguments with other values for the differentiated leaves."""
+        leaves = list(self.leaves)
+        for place, value in zip(self.moved, moved, strict=True):
+            leaves[place] = value
+        args, kwargs = jax.tree.unflatten(self.treedef, leaves)
+        return args, kwargs
+
+
+@dataclass(frozen=True)
+class Held:
+    """A function of vectors: ``call`` maps R^n to R^m, ``inputs`` and ``outputs`` name the numbers on both sides."""
+
+    call: Callable[[Any], Any]
+    arguments: Arguments
+    outputs: Space
+    traceable: bool
+
+    @property
+    def inputs(self) -> Space:
+        """The differentiated leaves."""
+        return self.arguments.space
+
+    @property
+    def point(self) -> Array:
+        """Where the function is held, (n,)."""
+        return self.arguments.point
+
+
+def gather(
+    function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], wrt: Wrt, random: np.random.Generator
+) -> Arguments:
+    """Draw the specs among the arguments, promote floating leaves to float64, and select those to differentiate.
+
+    Raises:
+        GradhookError: ``wrt`` names no argument, or nothing is left to differentiate.
+    """
+    names = _parameter_names(function, len(args))
+    flat, treedef = jax.tree_util.tree_flatten_with_path((args, dict(kwargs)), is_leaf=lambda x: isinstance(x, Spec))
+    chosen = _chosen(wrt, names, kwargs)
+    leaves, moved, described = [], [], []
+    for place, (path, given) in enumerate(flat):
+        spec = given if isinstance(given, Spec) else None
+        value = _promote(draw(spec, random) if spec else given)
+        leaves.append(value)
+        top = _top(path, names)
+        if is_floating(value) and (chosen is None or top in chosen):
+            moved.append(place)
+            described.append(leaf_of(top + jax.tree_util.keystr(path[2:]), value, spec))
+    if not moved:
+        raise GradhookError(
+            "none of the arguments is a floating number or array, so there is nothing to differentiate",
+            "give floats (1.0, normal(3), …), or name them with wrt=",
+        )
+    space = Space(tuple(described))
+    return Arguments(tuple(leaves), tuple(moved), treedef, space, vector_of(space, [leaves[p] for p in moved]))
+
+
+def hold(function: Callable[..., Any], arguments: Arguments) -> Held:
+    """Hold a function at arguments; falls back to eager evaluation where it cannot be traced."""
+
+    def floating_outputs(vector: Any) -> list[tuple[str, Any]]:
+        args, kwargs = arguments.rebuild(arguments.space.split(vector))
+        flat, _ = jax.tree_util.tree_flatten_with_path(function(*args, **kwargs))
+        return [("out" + jax.tree_util.keystr(path), leaf) for path, leaf in flat if is_floating(leaf)]
+
+    names: list[str] = []
+
+    def shapes(vector: Any) -> list[Any]:
+        found = floating_outputs(vector)
+        names[:] = [name for name, _ in found]
+        return [jnp.asarray(leaf) for _, leaf in found]
+
+    try:
+        outputs, traceable = jax.eval_shape(shapes, arguments.point), True
+    except UNTRACEABLE:
+        outputs, traceable = shapes(jnp.asarray(arguments.point)), False
+    space = Space(tuple(leaf_of(name, leaf) for name, leaf in zip(names, outputs, strict=True)))
+    return Held(lambda vector: space.join([leaf for _, leaf in floating_outputs(vector)]), arguments, space, traceable)
+
+
+def _promote(value: Any) -> Any:
+    if not is_floating(value):
+        return jnp.asarray(value) if is_array(value) and isinstance(value, np.ndarray) else value
+    return jnp.asarray(value).astype(jnp.promote_types(jnp.asarray(value).dtype, jnp.float64))
+
+
+def _parameter_names(function: Any, count: int) -> list[str]:
+    """The names of the positional parameters, as far as the function tells them."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    names = [p.name for p in parameters if p.kind in positional]
+    rest = next((p.name for p in parameters if p.kind is inspect.Parameter.VAR_POSITIONAL), "arg")
+    return [names[i] if i < len(names) else f"{rest}[{i - len(names)}]" for i in range(count)]
+
+
+def _top(path: tuple[Any, ...], names: Sequence[str]) -> str:
+    """The name of the argument to which a leaf belongs."""
+    return names[path[1].idx] if path[0].idx == 0 else str(path[1].key)
+
+
+def _chosen(wrt: Wrt, names: Sequence[str], kwargs: Mapping[str, Any]) -> set[str] | None:
+    if wrt is None:
+        return None
+    chosen = set()
+    for which in [wrt] if isinstance(wrt, (int, str)) else wrt:
+        if isinstance(which, int) and -len(names) <= which < len(names):
+            chosen.add(names[which])
+        elif which in names or which in kwargs:
+            chosen.add(str(which))
+        else:
+            raise GradhookError(
+                f"wrt names no argument: {which!r}", f"the arguments are {', '.join([*names, *kwargs])}"
+            )
+    return chosen

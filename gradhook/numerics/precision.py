@@ -1,0 +1,42 @@
+"""Does a function compute in less than float64 inside, although its inputs are float64?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from gradhook.numerics.held import Held
+from gradhook.numerics.jaxprs import equations, place
+
+Narrowing = tuple[str, str, int]
+
+
+def narrowings(held: Held) -> list[Narrowing]:
+    """Equations that take a 64-bit float and give a narrower one: what happens, file, line."""
+    if not held.traceable:
+        return []
+    jaxpr = jax.make_jaxpr(held.call)(held.point)
+    found = [_narrowing(equation) for equation in equations(jaxpr)]
+    return list(dict.fromkeys(n for n in found if n))
+
+
+def _narrowing(equation: Any) -> Narrowing | None:
+    inputs = [_width(var) for var in equation.invars]
+    outputs = [(_width(var), var) for var in equation.outvars]
+    narrow = [var for width, var in outputs if 0 < width < 64]
+    if not narrow or max(inputs, default=0) < 64:
+        return None
+    path, line = place(equation)
+    kind = "a cast" if equation.primitive.name == "convert_element_type" else equation.primitive.name
+    return f"{kind} to {narrow[0].aval.dtype}", path, line
+
+
+def _width(var: Any) -> int:
+    """Bits of a real number in a floating variable; 0 for anything else."""
+    dtype = getattr(var.aval, "dtype", None)
+    if dtype is None or not jnp.issubdtype(dtype, jnp.inexact):
+        return 0
+    return int(np.finfo(dtype).bits) if np.dtype(dtype).kind in "fc" else 8 * np.dtype(dtype).itemsize

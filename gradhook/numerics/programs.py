@@ -1,0 +1,118 @@
+"""Which compiled programs does a study run, and what do they cost?
+
+Three programs for each function of vectors: its values along lines, its forward-mode and its reverse-mode derivatives.
+Points and directions are walked with ``jax.lax.map``: one copy of the function in each program, and no batching rule of
+the user's in the way. Functions that cannot be traced (Python control flow on values) are walked eagerly.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from gradhook.model import Mode
+from gradhook.numerics.differences import Array
+
+Function = Callable[[Any], Any]
+UNTRACEABLE = (
+    jax.errors.ConcretizationTypeError,
+    jax.errors.TracerArrayConversionError,
+    jax.errors.TracerIntegerConversionError,
+    jax.errors.TracerBoolConversionError,
+    jax.errors.NonConcreteBooleanIndexError,
+)
+
+
+@dataclass
+class Clock:
+    """Seconds spent on tracing and compiling, and on running."""
+
+    compile: float = 0.0
+    run: float = 0.0
+
+
+def derivative(function: Function, path: tuple[Mode, ...], seeds: tuple[Any, ...]) -> Function:
+    """The derivative of ``function`` reached by a path of modes, each with its tangent or cotangent."""
+    for mode, seed in zip(path, seeds, strict=True):
+        function = (_along if mode == "fwd" else _pulled)(function, seed)
+    return function
+
+
+def _along(function: Function, tangent: Any) -> Function:
+    return lambda x: jax.jvp(function, (x,), (tangent,))[1]
+
+
+def _pulled(function: Function, cotangent: Any) -> Function:
+    return lambda x: jax.vjp(function, x)[1](cotangent)[0]
+
+
+@dataclass
+class Programs:
+    """The programs of one function at one path; compiled when first run, then kept."""
+
+    function: Function
+    path: tuple[Mode, ...]
+    clock: Clock
+    traceable: bool = True
+    _compiled: dict[str, Any] = field(default_factory=dict)
+
+    def values(self, x: Array, seeds: tuple[Array, ...], vectors: Array, t: Array) -> Array:
+        """Values (D, T, m) at ``x + t v`` for directions (D, n) and abscissae (D, T)."""
+
+        def program(x: Any, seeds: Any, vectors: Any, t: Any) -> Any:
+            h = derivative(self.function, self.path, seeds)
+            return self._map(lambda pair: h(x + pair[1] * vectors[pair[0]]), t)
+
+        which = np.repeat(np.arange(len(vectors)), t.shape[1])
+        flat = self._run("values", program, x, seeds, vectors, (which, t.ravel()))
+        return np.asarray(flat.reshape(*t.shape, -1), dtype=np.float64)
+
+    def forward(self, x: Array, seeds: tuple[Array, ...], vectors: Array) -> Array:
+        """Forward-mode derivatives (D, m) along directions (D, n)."""
+
+        def program(x: Any, seeds: Any, vectors: Any) -> Any:
+            h = derivative(self.function, self.path, seeds)
+            return self._map(lambda v: jax.jvp(h, (x,), (v,))[1], vectors)
+
+        return self._run("forward", program, x, seeds, vectors)
+
+    def reverse(self, x: Array, seeds: tuple[Array, ...], cotangents: Array) -> Array:
+        """Reverse-mode derivatives (r, n) for cotangents (r, m)."""
+
+        def program(x: Any, seeds: Any, cotangents: Any) -> Any:
+            h = derivative(self.function, self.path, seeds)
+            pull = jax.vjp(h, x)[1]
+            return self._map(lambda w: pull(w)[0], cotangents)
+
+        return self._run("reverse", program, x, seeds, cotangents)
+
+    def _map(self, function: Function, rows: Any) -> Any:
+        if self.traceable:
+            return jax.lax.map(function, rows)
+        count = len(jax.tree.leaves(rows)[0])
+        return jnp.stack([function(jax.tree.map(lambda row, i=i: row[i], rows)) for i in range(count)])
+
+    def _run(self, name: str, program: Callable[..., Any], *arguments: Any) -> Array:
+        started = time.perf_counter()
+        run = self._compile(name, program, arguments)
+        ready = time.perf_counter()
+        result = np.asarray(run(*arguments), dtype=np.float64)
+        self.clock.compile += ready - started
+        self.clock.run += time.perf_counter() - ready
+        return result
+
+    def _compile(self, name: str, program: Callable[..., Any], arguments: tuple[Any, ...]) -> Callable[..., Any]:
+        if not self.traceable:
+            return program
+        shapes = str(jax.tree.map(np.shape, arguments))
+        key = name + shapes
+        if key not in self._compiled:
+            self._compiled[key] = jax.jit(program).lower(*arguments).compile()
+        compiled: Callable[..., Any] = self._compiled[key]
+        return compiled

@@ -1,0 +1,99 @@
+"""Is the function smooth along a line, or does it bend, jump or stand upright at the point?
+
+Central differences average a kink away in silence, so the one-sided slopes are looked at, on the finest steps at which
+the function still changes measurably. Each signature is a rate of change from level to level (NUMERICS: steps shrink
+fourfold, so a quantity that falls like a power p of the step falls like 4^p).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradhook.model import Shape
+from gradhook.numerics.differences import RATIO, Array, Flags, Ladder
+
+WINDOW = 4
+Shapes = NDArray[np.int8]
+_NUMBER = {shape: np.int8(i) for i, shape in enumerate(Shape)}
+
+
+def number(shape: Shape) -> np.int8:
+    """The small integer by which arrays of shapes hold ``shape``."""
+    return _NUMBER[shape]
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What the ladder shows: ``shape`` (D, m), one-sided slopes at the finest usable step, and whether it could tell."""
+
+    shape: Shapes
+    left: Array
+    right: Array
+    telling: Flags
+
+
+def read(ladder: Ladder) -> Signature:
+    """Classify every direction and output of a ladder; smooth wherever no signature is complete."""
+    window = _window(ladder)
+    right, left = _pick(ladder.forward, window), _pick(ladder.backward, window)
+    shape = np.full(right[:, 0].shape, number(Shape.SMOOTH))
+    for name, seen in _signatures(ladder, window, left, right):
+        shape = np.where(seen & (shape == number(Shape.SMOOTH)), number(name), shape)
+    edge = _edge(ladder)
+    telling = edge | (window >= 0).all(axis=1)
+    return Signature(np.where(edge, number(Shape.EDGE), shape), left[:, -1], right[:, -1], telling)
+
+
+def _signatures(ladder: Ladder, window: NDArray[np.intp], left: Array, right: Array) -> list[tuple[Shape, Flags]]:
+    """Every signature in the order in which it must be asked: a jump also bends, a cusp also grows."""
+    step = _pick(np.broadcast_to(ladder.steps[:, :, None], ladder.plus.shape), window)
+    noise = _pick(ladder.noise, window)
+    usable = (window >= 0).all(axis=1)
+    bend, mean = right - left, (left + right) / 2
+    bends = usable & (np.abs(bend) > 16 * noise / step).all(axis=1)
+    leaps = usable & (np.abs(mean) > 16 * noise / step).all(axis=1)
+    size = np.maximum(np.abs(right), np.abs(left)) * step
+    one_sign = (np.sign(bend) == np.sign(bend[:, :1])).all(axis=1)
+    return [
+        (Shape.JUMP, usable & _lasts(ladder, window) & _between(_rates(size), -0.07, 0.07)),
+        (Shape.KINK, bends & one_sign & _between(_rates(bend), -0.15, 0.15)),
+        (Shape.CUSP, bends & one_sign & _between(_rates(bend), -0.97, -0.2)),
+        (Shape.VERTICAL, leaps & _between(_rates(mean), -0.97, -0.2)),
+    ]
+
+
+def _window(ladder: Ladder) -> NDArray[np.intp]:
+    """The levels of the finest steps at which the value still changes measurably, coarse to fine; -1 for none."""
+    usable = ladder.resolvable[:, :, None] & (ladder.change > 64 * ladder.noise)
+    levels = np.where(usable, np.arange(usable.shape[1])[None, :, None], -1)
+    return np.sort(levels, axis=1)[:, -WINDOW:]
+
+
+def _lasts(ladder: Ladder, window: NDArray[np.intp]) -> Flags:
+    """Whether the window holds the finest step that still moves the abscissa: a jump nearby ends at its distance."""
+    finest = (ladder.resolvable.cumsum(axis=1)).argmax(axis=1)
+    return np.asarray(window[:, -1] >= finest[:, None])
+
+
+def _pick(values: Array, window: NDArray[np.intp]) -> Array:
+    return np.take_along_axis(values, np.maximum(window, 0), axis=1)
+
+
+def _rates(values: Array) -> Array:
+    """Powers of the step by which magnitudes fall, between neighbouring levels of the window."""
+    size = np.abs(values)
+    return np.asarray(np.log(size[:, :-1] / size[:, 1:]) / np.log(RATIO))
+
+
+def _between(rates: Array, low: float, high: float) -> Flags:
+    return np.asarray(((rates > low) & (rates < high)).all(axis=1))
+
+
+def _edge(ladder: Ladder) -> Flags:
+    """One side finite and the other not, however small the step: the point lies on the edge of the domain."""
+    plus, minus = np.isfinite(ladder.plus[:, -WINDOW:]), np.isfinite(ladder.minus[:, -WINDOW:])
+    one_sided = (plus & ~minus).all(axis=1) | (minus & ~plus).all(axis=1)
+    return np.asarray(one_sided & np.isfinite(ladder.centre))

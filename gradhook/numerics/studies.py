@@ -1,0 +1,131 @@
+"""What do finite differences measure of a function, and what does each mode of JAX claim about it?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from gradhook.judge import Estimate, Tolerance
+from gradhook.model import Mode
+from gradhook.numerics import directions, faults, measure
+from gradhook.numerics.differences import Array
+from gradhook.numerics.directions import Directions
+from gradhook.numerics.drawing import generator
+from gradhook.numerics.held import Held
+from gradhook.numerics.measure import Lines
+from gradhook.numerics.programs import Clock, Programs
+from gradhook.probe import Fault, Label, Study
+
+MODES: tuple[Mode, ...] = ("fwd", "rev")
+
+
+@dataclass
+class Laboratory:
+    """A held function with everything that is decided once: directions, seeds, tolerances. Studies are kept."""
+
+    held: Held
+    seed: str
+    modes: tuple[Mode, ...]
+    tolerance: Tolerance
+    step: float | None
+    clock: Clock
+    _studies: dict[tuple[Mode, ...], Study | Fault] = field(default_factory=dict)
+
+    def study(self, path: tuple[Mode, ...] = ()) -> Study | Fault:
+        """The study of the function, or of the derivative reached by a path of modes.
+
+        What the function itself raises is raised; what one of its derivatives raises is a fault.
+        """
+        if path not in self._studies:
+            try:
+                self._studies[path] = self._make(path)
+            except Exception as error:
+                if not path:
+                    raise
+                self._studies[path] = faults.translate(error)
+        return self._studies[path]
+
+    def chosen(self) -> Directions:
+        """The directions of every study: the same, so that orders and modes can be compared."""
+        return directions.choose(self.held.inputs, self.held.point, generator(self.seed, "directions"))
+
+    def seeds(self, path: tuple[Mode, ...]) -> tuple[tuple[Array, ...], tuple[Label, ...]]:
+        """A tangent or cotangent for each step of a path, and the names of the numbers that come out at its end."""
+        found, outputs = [], self.held.outputs.labels()
+        for depth, mode in enumerate(path):
+            random = generator(self.seed, "seed", depth, mode)
+            if mode == "fwd":
+                found.append(directions.dense(self.held.inputs, self.held.point, random))
+            else:
+                found.append(directions.combination(len(outputs), random))
+                outputs = self.held.inputs.labels()
+        return tuple(found), outputs
+
+    def _make(self, path: tuple[Mode, ...]) -> Study:
+        chosen = self.chosen()
+        seeds, outputs = self.seeds(path)
+        weights = directions.weights(len(outputs), generator(self.seed, "weights", *path))
+        programs = Programs(self.held.call, path, self.clock, self.held.traceable)
+        claims = {mode: self._claim(programs, mode, seeds, chosen, weights, len(outputs)) for mode in self.modes}
+        evaluate = self._evaluation(programs, seeds, chosen, weights)
+        lines = replace(chosen.lines, terms=self._terms(path, weights))
+        measured = self._measure(evaluate, lines, claims, weights, len(outputs))
+        return Study(path, seeds, chosen.vectors, chosen.labels, outputs, weights, measured, claims)
+
+    def _terms(self, path: tuple[Mode, ...], weights: Array) -> Array:
+        """The size of the terms that each number sums: a derivative may be a small difference of parts as large."""
+        if not path:
+            return np.zeros(1)
+        parent = self.study(path[:-1])
+        if isinstance(parent, Fault):
+            return np.zeros(1)
+        changes = parent.measured.scale * self.chosen().lines.scale[:, None]
+        largest = changes.max(axis=0, initial=0.0)[: len(parent.output_labels)]
+        if path[-1] == "rev":
+            still = np.where(np.isfinite(self.held.point), self.held.point, 0.0)
+            largest = largest.max(initial=0.0) / np.maximum(1.0, np.abs(still))
+        return np.concatenate([largest, np.abs(weights) @ largest]) if len(weights) else largest
+
+    def _evaluation(
+        self, programs: Programs, seeds: tuple[Array, ...], chosen: Directions, weights: Array
+    ) -> Callable[[Array], Array]:
+        def evaluate(t: Array) -> Array:
+            values = programs.values(self.held.point, seeds, chosen.vectors, t)
+            with np.errstate(all="ignore"):
+                return np.concatenate([values, values @ weights.T], axis=-1) if len(weights) else values
+
+        return evaluate
+
+    def _claim(
+        self, programs: Programs, mode: Mode, seeds: tuple[Array, ...], chosen: Directions, weights: Array, outputs: int
+    ) -> Array | Fault:
+        try:
+            if mode == "fwd":
+                return programs.forward(self.held.point, seeds, chosen.vectors)
+            rows = programs.reverse(self.held.point, seeds, weights if len(weights) else np.eye(outputs))
+        except Exception as error:  # whatever the user's rule raises is an answer, not an accident
+            return faults.translate(error)
+        return along(rows, chosen.vectors)
+
+    def _measure(
+        self,
+        evaluate: Callable[[Array], Array],
+        lines: Lines,
+        claims: dict[Mode, Array | Fault],
+        weights: Array,
+        outputs: int,
+    ) -> Estimate:
+        reverse = slice(outputs, outputs + len(weights)) if len(weights) else slice(0, outputs)
+        columns = {"fwd": slice(0, outputs), "rev": reverse}
+        wanted = [(columns[mode], claim) for mode, claim in claims.items() if not isinstance(claim, Fault)]
+        return measure.measure(evaluate, lines, wanted, self.tolerance, self.step)
+
+
+def along(rows: Array, vectors: Array) -> Array:
+    """Pulled-back rows (r, n) along directions (D, n): (D, r). Coordinates that a direction leaves alone do not count."""
+    with np.errstate(all="ignore"):
+        moved = vectors[:, None, :] != 0
+        products = np.where(moved, rows[None, :, :] * vectors[:, None, :], 0.0)
+    return np.asarray(products.sum(axis=-1))

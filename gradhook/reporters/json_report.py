@@ -1,0 +1,75 @@
+"""How does a report look to a program? ``docs/report.schema.json`` describes it; ``SCHEMA`` is its version."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any
+
+from gradhook.model import Finding, Notice, Outcome, Report, TargetReport
+
+SCHEMA = 1
+
+
+def render(report: Report) -> str:
+    """One JSON object; nan and infinities are the strings ``"nan"``, ``"inf"`` and ``"-inf"``."""
+    document = {
+        "schema": SCHEMA,
+        "verdict": report.verdict,
+        "counts": report.counts,
+        "environment": report.environment,
+        "settings": report.settings,
+        "seconds": report.seconds,
+        "targets": [_target(target) for target in report.targets],
+        "notices": [_notice(notice) for notice in report.notices],
+    }
+    return json.dumps(_plain(document), indent=2, allow_nan=False) + "\n"
+
+
+def _target(report: TargetReport) -> dict[str, Any]:
+    return {
+        "target": report.target.name,
+        "path": report.target.path,
+        "line": report.target.line,
+        "claim": report.target.claim,
+        "source": report.target.source,
+        "verdict": report.verdict,
+        "cached": report.cached,
+        "resolution": report.resolution,
+        "seconds": {"compile": report.seconds.compile, "run": report.seconds.run},
+        "findings": [_finding(finding, report) for finding in report.findings],
+        "outcomes": [_outcome(outcome) for outcome in report.outcomes],
+        "output": report.output,
+    }
+
+
+def _finding(finding: Finding, report: TargetReport) -> dict[str, Any]:
+    """Every field of the record; a finding without a place of its own stands at its target."""
+    fields = {name: getattr(finding, name) for name in Finding.__dataclass_fields__}
+    if finding.path is None:
+        fields |= {"path": report.target.path, "line": report.target.line}
+    return fields
+
+
+def _outcome(outcome: Outcome) -> dict[str, Any]:
+    names = ("code", "verdict", "case", "resolution", "note")
+    return {name: getattr(outcome, name) for name in names}
+
+
+def _notice(notice: Notice) -> dict[str, Any]:
+    return {"code": notice.code, "path": notice.path, "line": notice.line, "message": notice.message}
+
+
+def _plain(value: Any) -> Any:
+    """Records' values as JSON knows them."""
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, float) and not math.isfinite(value):
+        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+    if isinstance(value, Mapping):
+        return {str(_plain(key)): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value

@@ -1,0 +1,79 @@
+"""How are verdicts, numbers and foreign text put into words?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from gradhook.model import ClaimKind, Finding, Outcome, Report, Target, TargetReport, Verdict
+
+WORSE_FIRST = (Verdict.ERROR, Verdict.FAIL, Verdict.UNDECIDED, Verdict.PASS, Verdict.SKIP)
+_COUNTED = {
+    Verdict.ERROR: "could not be run",
+    Verdict.FAIL: "failed",
+    Verdict.UNDECIDED: "undecided",
+    Verdict.PASS: "passed",
+    Verdict.SKIP: "skipped",
+}
+
+
+def clean(text: str) -> str:
+    """Foreign text on one line: what is not printable (controls, escapes, newlines, bidi marks) is spelt out."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def flat(text: str) -> str:
+    """Foreign prose on one line: any white space is one space, and the rest is ``clean``."""
+    return clean(" ".join(text.split()))
+
+
+def place(finding: Finding, target: Target) -> str:
+    """``path:line`` of a finding; where it has none of its own, the target's."""
+    path, line = (finding.path, finding.line) if finding.path else (target.path, target.line)
+    return clean(path if line is None else f"{path}:{line}")
+
+
+def resolution(value: float) -> str:
+    """``would have seen 4e-10``: the smallest relative error that would not have gone unnoticed."""
+    if value == 0:
+        return "would have seen any difference"
+    if not math.isfinite(value):
+        return "would have seen no error at all"
+    return "would have seen " + f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e+")
+
+
+def answers(report: TargetReport) -> tuple[Finding, ...]:
+    """The findings of a target; a verdict other than pass without any still gets one, from its notes."""
+    if report.findings or report.verdict is Verdict.PASS:
+        return report.findings
+    notes = [outcome.note for outcome in report.outcomes if outcome.note]
+    return (Finding("", report.verdict, "; ".join(dict.fromkeys(notes)) or "no reason was given"),)
+
+
+def skipped(report: TargetReport) -> tuple[Outcome, ...]:
+    """The questions that did not apply."""
+    return tuple(outcome for outcome in report.outcomes if outcome.verdict is Verdict.SKIP)
+
+
+def summary(report: Report) -> str:
+    """``1 failed, 7 passed (1 surrogate) in 3.2 s``."""
+    counts = report.counts
+    parts = [f"{counts[verdict]} {_COUNTED[verdict]}" for verdict in WORSE_FIRST if counts[verdict]]
+    passed = [t for t in report.targets if t.verdict is Verdict.PASS]
+    if asides := _asides(passed):
+        at = next(i for i, part in enumerate(parts) if part.endswith(_COUNTED[Verdict.PASS]))
+        parts[at] += f" ({asides})"
+    if report.notices:
+        parts.append(f"{len(report.notices)} notice{'s' * (len(report.notices) > 1)}")
+    return f"{', '.join(parts) or 'nothing checked'} in {report.seconds:.1f} s"
+
+
+def _asides(passed: Iterable[TargetReport]) -> str:
+    """What a reader of "7 passed" must not take for more than it is."""
+    passed = list(passed)
+    surrogates = sum(t.target.claim is ClaimKind.SURROGATE for t in passed)
+    cached = sum(t.cached for t in passed)
+    parts = [f"{surrogates} surrogate{'s' * (surrogates > 1)}"] * bool(surrogates) + [f"{cached} cached"] * bool(cached)
+    return ", ".join(parts)

@@ -1,0 +1,75 @@
+"""Which functions of a project are annotated, as far as its files tell, with nothing imported or executed?"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gradhook.model import Notice, Target
+from gradhook.scan.answers import abroad, notices, targets
+from gradhook.scan.excluding import excluder
+from gradhook.scan.listing import absolute, list_files, list_folder
+from gradhook.scan.project import Project, found_in, found_or_none, open_project
+from gradhook.scan.reading import ignored_codes, read
+from gradhook.scan.records import Found
+from gradhook.scan.sifting import sift
+
+
+@dataclass(frozen=True)
+class Scan:
+    """Targets sorted by path and line (unreachable ones with the reason), custom rules without a claim, files read."""
+
+    targets: tuple[Target, ...]
+    notices: tuple[Notice, ...]
+    files: tuple[str, ...]
+
+
+def scan(root: Path, paths: Sequence[Path], *, exclude: Sequence[str] = (), configured: Collection[str] = ()) -> Scan:
+    """Find the annotated functions and the custom rules without a claim.
+
+    Args:
+        root: the project's folder.
+        paths: files and folders below it; ``.py`` files are scanned, others left alone.
+        exclude: globs as in ``.gitignore``, relative to the root; they go before ``paths``.
+        configured: names ``pkg.mod:f`` that the configuration claims.
+
+    Raises:
+        GradhookError: a path is missing, outside the root or a folder without Python files, or a file that may hold
+            annotations cannot be read or is no Python.
+    """
+    base = absolute(root)
+    listing = list_files(base, paths, excluder(exclude))
+    if not listing.files:
+        return Scan((), (), ())
+    whole = not exclude and "" in listing.searchable
+    universe = listing if whole else list_folder(base)
+    hits = sift(listing)
+    project = open_project(base, universe, hits if whole else hits | sift(universe))
+    chosen = [base / file for file in listing.files if file in hits or (project.users and base / file in project.users)]
+    return _answer(project, [found_in(path, project) for path in chosen], str(root), listing.files, configured)
+
+
+def _answer(
+    project: Project, mine: list[Found], root: str, files: tuple[str, ...], configured: Collection[str]
+) -> Scan:
+    others = abroad([*mine, *_other_users(project, mine)])
+    found_targets: list[Target] = []
+    found_notices: list[Notice] = []
+    for found in mine:
+        module = found.scope.module
+        ignored = ignored_codes(read(module.path, module.shown))
+        found_targets += targets(found, others, ignored, root)
+        found_notices += notices(found, others, ignored, configured)
+    return Scan(
+        tuple(sorted(found_targets, key=lambda t: (t.path, t.line, t.mark))),
+        tuple(sorted(found_notices, key=lambda n: (n.path, n.line))),
+        files,
+    )
+
+
+def _other_users(project: Project, mine: list[Found]) -> list[Found]:
+    """Files outside the given paths that may apply a decorator stored inside them."""
+    if not any(found.stored for found in mine):
+        return []
+    return [found for path in project.users if (found := found_or_none(path, project))]

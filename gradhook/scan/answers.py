@@ -1,0 +1,88 @@
+"""Which targets and notices follow from what was found in the files?"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from gradhook.model import ClaimKind, Notice, Target
+from gradhook.scan.reading import silenced
+from gradhook.scan.records import Bound, Found, Place, Use
+
+Ignored = Mapping[int, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Abroad:
+    """What other files know: which stored decorators some file applies, which imported functions some file claims."""
+
+    applied: frozenset[Place]
+    claimed: frozenset[str]
+
+
+def abroad(founds: Iterable[Found]) -> Abroad:
+    """What each of the files has to know of the others."""
+    uses = [use for found in founds for use in found.uses]
+    claimed = frozenset(use.means for use in uses if not use.mark.is_rule and use.means)
+    return Abroad(frozenset(use.made for use in uses), claimed)
+
+
+def targets(found: Found, others: Abroad, ignored: Ignored, root: str) -> Iterator[Target]:
+    """Every annotation of a file, those that no import delivers with the reason."""
+    never_applied = [stored for stored in found.stored if stored.made not in others.applied]
+    for use in (*found.uses, *never_applied):
+        reason = _unreachable(use, found)
+        if not use.mark.is_rule and not (reason and silenced("GRD502", use.lines, ignored)):
+            yield _target(use, found, reason, root)
+
+
+def _target(use: Use, found: Found, reason: str, root: str) -> Target:
+    module = found.scope.module
+    return Target(
+        module=module.name,
+        qualname=use.qualname,
+        path=module.shown,
+        line=use.line,
+        mark=use.made.line,
+        claim=ClaimKind(use.mark.kind),
+        root=root,
+        source="decorator" if use.decorates else "call",
+        unreachable=reason,
+        mark_path="" if use.made.path == module.shown else use.made.path,
+    )
+
+
+def notices(found: Found, others: Abroad, ignored: Ignored, configured: Collection[str]) -> Iterator[Notice]:
+    """Every custom rule of a file without a claim on it, in the file, by import in another one, or configured."""
+    claims = [use for use in found.uses if not use.mark.is_rule]
+    module = found.scope.module
+    for rule in (use for use in found.uses if use.mark.is_rule):
+        here = any(_claims(claim, rule) for claim in claims)
+        elsewhere = f"{module.name}.{rule.qualname}" in others.claimed or f"{module.name}:{rule.qualname}" in configured
+        if not (here or elsewhere or silenced("GRD501", rule.lines, ignored)):
+            message = f"custom rule `{rule.qualname}` (jax.{rule.mark.kind}) has no claim: nothing checks it"
+            yield Notice("GRD501", module.shown, rule.line, message)
+
+
+def _claims(claim: Use, rule: Use) -> bool:
+    """Whether a claim is on the function of a custom rule: on the same function in either order, or by its name."""
+    by_name = claim.subject == rule.qualname and not claim.decorates
+    made_one = claim.qualname == rule.qualname and not rule.decorates  # f = jax.custom_jvp(f) under a decorated f
+    return claim.at.group == rule.at.group or by_name or made_one
+
+
+def _unreachable(use: Use, found: Found) -> str:
+    if use.at.dead or use.lost:
+        return use.at.dead or use.lost
+    own = (use.at.own,) if use.at.own else ()
+    return next(filter(None, (_rebound(name, found) for name in (*use.at.bounds, *own))), "")
+
+
+def _rebound(own: Bound, found: Found) -> str:
+    """How a name is certainly taken away from its function afterwards, wherever the function got it."""
+    for later in found.rebound:
+        same = later.scope is own.scope and later.name == own.name and later.order > own.order
+        if same and not later.wraps and own.branch[: len(later.branch)] == later.branch:
+            how = "deleted" if later.deleted else "bound again"
+            return f"the name {own.name} is {how} on line {later.line}"
+    return ""

@@ -1,0 +1,38 @@
+"""What does git say about the files of a folder?"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+# A hook runs with these set for the repository of the commit; the folder asked about may lie elsewhere.
+_ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY")
+
+
+def tracked_and_new(folder: Path, pattern: str = "*.py") -> list[str] | None:
+    """The ``.py`` files below a folder that git does not ignore, relative to it; ``None`` where git can't say."""
+    return _ask(folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", pattern)
+
+
+def mentioning(folder: Path, words: Sequence[str], *, whole: bool = False) -> list[str] | None:
+    """Those of these files whose text contains one of the words (``whole``: as a word); ``None`` where git can't say.
+
+    Fixed strings in the C locale: three times as fast as one regular expression.
+    """
+    patterns = [part for word in words for part in ("-e", word)]
+    plain = ("-c", "grep.fullName=false", "grep", "--no-recurse-submodules", "--no-color", "--untracked")
+    return _ask(folder, *plain, "-l", "-z", "-F", *(["-w"] if whole else []), *patterns, "--", "*.py")
+
+
+def _ask(folder: Path, *arguments: str) -> list[str] | None:
+    environment = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE} | {"LC_ALL": "C"}
+    try:
+        answer = subprocess.run(["git", *arguments], cwd=folder, env=environment, capture_output=True, check=False)
+    except OSError:
+        return None  # no git on PATH
+    nothing_found = answer.returncode == 1 and "grep" in arguments and not answer.stderr
+    if answer.returncode and not nothing_found:
+        return None
+    return [os.fsdecode(name) for name in answer.stdout.split(b"\0") if name]

@@ -1,0 +1,197 @@
+"""From paths to a report: what is there to check, and what came of it? Prints nothing.
+
+Every file belongs to its nearest project root; each project has its own configuration, interpreter and workers.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from gradhook import __version__
+from gradhook.config import FILE, Config, ConfiguredTarget, load, project_root
+from gradhook.interpreter import choose
+from gradhook.launch import launch
+from gradhook.model import CheckSettings, Notice, Report, Target, TargetReport
+from gradhook.scan import Scan, scan
+from gradhook.scan.excluding import excluder
+from gradhook.scan.git import tracked_and_new
+from gradhook.scan.listing import absolute, list_folder
+from gradhook.wire import Answered, Began, Discovered, Job, Message, Request
+
+_FOREIGN = frozenset({"site-packages", "node_modules"})
+
+Progress = Callable[[Target, str], None]
+"""Hears which target is at which stage: ``"import"``, ``"start"``, the name of a case, at last its verdict."""
+
+
+@dataclass(frozen=True)
+class Project:
+    """What is to be checked below one root: what the scan found there and what the configuration names."""
+
+    config: Config
+    scan: Scan
+    configured: tuple[ConfiguredTarget, ...] = ()
+
+    @property
+    def jobs(self) -> tuple[Job, ...]:
+        """The targets of the scan, then those of the configuration."""
+        named = [(_target(found, self.config), found.options) for found in self.configured]
+        return tuple(Job(n, *pair) for n, pair in enumerate([*((t, None) for t in self.scan.targets), *named]))
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """What is going to be checked."""
+        return tuple(job.target for job in self.jobs)
+
+
+def find(
+    paths: Sequence[Path], overrides: Mapping[str, Any], environ: Mapping[str, str] = os.environ
+) -> tuple[Project, ...]:
+    """The projects that ``paths`` (none: the working directory) touch, with the targets in them.
+
+    What a configuration names belongs to its project as a whole: it is taken when no path was given, a folder around
+    the project was, its ``pyproject.toml``, or the very file that the named target is in.
+
+    Raises:
+        GradhookError: a path, a configuration or a file is wrong.
+    """
+    given = [absolute(path) for path in paths] or [Path.cwd()]
+    config_of = cache(lambda root: load(root, overrides, environ))
+    groups = _by_root(given, config_of)
+    return tuple(
+        _project(config_of(root), mine, groups.keys(), given if paths else ()) for root, mine in groups.items()
+    )
+
+
+def check(projects: Sequence[Project], *, progress: Progress | None = None) -> Report:
+    """Check all targets of the projects; where there are none, no interpreter is looked for and no JAX loaded.
+
+    Raises:
+        GradhookError: a project has no interpreter with JAX, or its workers cannot run.
+    """
+    start = time.perf_counter()
+    runs = [_run(project, progress) for project in projects]
+    reports: list[TargetReport] = [report for found, _ in runs for report in found]
+    notices: list[Notice] = [notice for project in projects for notice in project.scan.notices]
+    return Report(
+        targets=tuple(reports),
+        notices=tuple(notices),
+        environment=_joined(projects, [environment for _, environment in runs]),
+        settings=_joined(projects, [_settings(project.config) for project in projects]),
+        seconds=time.perf_counter() - start,
+    )
+
+
+def _by_root(given: Sequence[Path], config_of: Callable[[Path], Config]) -> dict[Path, list[Path]]:
+    """The paths of each project, in order; projects inside a folder that was given are given themselves."""
+    root_of = cache(project_root)
+    groups: dict[Path, list[Path]] = {}
+    for path in given:
+        home = root_of(path if path.is_dir() else path.parent)
+        groups.setdefault(home, []).append(path)
+        if path.is_dir():
+            excluded = excluder(config_of(home).settings.exclude)
+            for root in _roots_below(path):
+                if root != home and not excluded((root / FILE).relative_to(home).as_posix()):
+                    groups.setdefault(root, []).append(root)
+    return groups
+
+
+def _roots_below(folder: Path) -> list[Path]:
+    """The project roots below a folder, as git lists their files; without git, those of the Python files."""
+    listed = tracked_and_new(folder, f"*{FILE}")
+    names = list_folder(folder).files if listed is None else [name for name in listed if Path(name).name == FILE]
+    parents = {name.rpartition("/")[0] for name in names if _FOREIGN.isdisjoint(Path(name).parts)}
+    return sorted({project_root(folder / parent) for parent in parents})
+
+
+def _project(config: Config, mine: Sequence[Path], roots: Collection[Path], named: Collection[Path]) -> Project:
+    """``mine`` are the paths to scan, ``roots`` those of all projects; without ``named`` paths all is meant."""
+    root = config.root
+    inner = [_glob(other.relative_to(root)) for other in roots if other != root and other.is_relative_to(root)]
+    configured = [found for found in config.targets if not named or _is_meant(found, config, mine)]
+    may_be_empty = [path for path in mine if path.is_dir() and (configured or path not in named)]
+    empty = {path for path in may_be_empty if not list_folder(path).files}
+    found = scan(
+        root,
+        [path for path in mine if path not in empty],
+        exclude=(*config.settings.exclude, *inner),
+        configured=[target.name for target in config.targets],
+    )
+    return Project(config, found, tuple(configured))
+
+
+def _is_meant(found: ConfiguredTarget, config: Config, given: Sequence[Path]) -> bool:
+    """Whether some path means what the configuration names."""
+    stem = found.name.partition(":")[0].replace(".", "/")
+    files = {base / f"{stem}{end}" for base in (config.root, config.root / "src") for end in (".py", "/__init__.py")}
+    files |= {config.file} if config.file else set()
+    real = [path.resolve() for path in given]
+    return any(config.root.is_relative_to(path) if path.is_dir() else path in files for path in real)
+
+
+def _glob(inner: Path) -> str:
+    """A pattern for exactly this folder."""
+    return "/" + re.sub(r"([\\*?\[\]!])", r"\\\1", inner.as_posix()) + "/"
+
+
+def _target(found: ConfiguredTarget, config: Config) -> Target:
+    module, _, qualname = found.name.partition(":")
+    path = config.file.relative_to(config.root).as_posix() if config.file else ""
+    return Target(module, qualname, path, found.line, found.line, found.claim, str(config.root), source="config")
+
+
+def _run(project: Project, progress: Progress | None) -> tuple[tuple[TargetReport, ...], dict[str, Any]]:
+    """The reports about one project and what they rest on."""
+    if not project.jobs:
+        return (), {"gradhook": __version__}
+    config, settings = project.config, project.config.settings
+    python = choose(settings.python, config.root, os.environ, origin=config.origins["python"])
+    launched = launch(
+        python.path,
+        _request(project),
+        timeout=settings.timeout,
+        platform=None if config.origins["platform"] == "default" else settings.platform,
+        on_message=partial(_follow, {job.number: job.target for job in project.jobs}, progress),
+    )
+    ours = {"gradhook": __version__, "interpreter": str(python.path), "interpreter_from": python.why}
+    return launched.reports, {**launched.environment, **ours}
+
+
+def _request(project: Project) -> Request:
+    root, settings = project.config.root, project.config.settings
+    shared = {f.name: getattr(settings, f.name) for f in fields(CheckSettings)}
+    paths = [str(path) for path in (root, root / "src") if path.is_dir()]
+    return Request(str(root), tuple(paths), project.jobs, CheckSettings(**shared))
+
+
+def _follow(targets: dict[int, Target], progress: Progress | None, message: Message) -> None:
+    """Tell ``progress`` in its own words what workers say."""
+    if isinstance(message, Discovered):
+        targets[message.job.number] = message.job.target
+    if progress and isinstance(message, Began):
+        progress(targets[message.number], message.stage)
+    if progress and isinstance(message, Answered):
+        progress(targets[message.number], message.report.verdict.value)
+
+
+def _settings(config: Config) -> dict[str, Any]:
+    """Each setting's value, and who said so."""
+    names = [f.name for f in fields(config.settings)]
+    return {name: {"value": getattr(config.settings, name), "origin": config.origins[name]} for name in names}
+
+
+def _joined(projects: Sequence[Project], parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What is said of the only project, or of the first with targets and, by root, of each."""
+    if len(parts) < 2:
+        return dict(parts[0]) if parts else {}
+    first = next((part for project, part in zip(projects, parts, strict=True) if project.jobs), parts[0])
+    each = {str(project.config.root): part for project, part in zip(projects, parts, strict=True)}
+    return {**first, "projects": each}

@@ -1,0 +1,185 @@
+"""What does an annotation ask for: which cases, which demands?
+
+Options come from a decorator as Python objects, or from the configuration as TOML. Every mistake in them is named with
+its remedy before anything runs.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gradhook.annotations import Case, Raises
+from gradhook.errors import GradhookError
+from gradhook.inputs import Spec
+from gradhook.judge import RTOL, Tolerance
+from gradhook.model import CheckSettings
+from gradhook.numerics.instruments import Demands, Situation
+from gradhook.worker.expressions import evaluate, reference
+
+MODES = ("fwd", "rev")
+KINKS = ("left", "right", "mean", "subgradient")
+_CASE_KEYS = ("args", "kwargs", "value", "derivative", "tangent", "kink", "raises", "match")
+DEFAULT_CASE = "args"
+
+
+def demands(options: Mapping[str, Any], settings: CheckSettings) -> Demands:
+    """What is asked of every case; the annotation's own options go before the settings.
+
+    Raises:
+        GradhookError: an option has a wrong type or an unknown value.
+    """
+    said = dict(options)
+    atol, rtol = said.get("atol", settings.atol), said.get("rtol", settings.rtol)
+    return Demands(
+        order=_order(said.get("order", settings.order)),
+        modes=_modes(said.get("modes", settings.modes)),
+        tolerance=Tolerance(_tolerance("atol", atol, 0.0), _tolerance("rtol", rtol, RTOL)),
+        step=_step(said.get("eps")),
+        wrt=_wrt(said.get("wrt")),
+        exact=_callable("exact", said),
+        forward=_callable("forward", said),
+        derivative_of=_callable("derivative_of", said),
+        rule=_callable("rule", said),
+    )
+
+
+def situations(options: Mapping[str, Any], configured: bool) -> list[Situation]:
+    """The cases of a claim, the one of ``args`` first.
+
+    Raises:
+        GradhookError: there is none, or one of them is not what it should be.
+    """
+    kink = _kink(options.get("kink"))
+    found = []
+    if options.get("args") is not None:
+        found.append(
+            Situation(
+                DEFAULT_CASE, _args(options["args"], configured), _kwargs(options.get("kwargs"), configured), kink=kink
+            )
+        )
+    cases = options.get("cases") or {}
+    if not isinstance(cases, Mapping):
+        raise GradhookError(f"cases= is a {type(cases).__name__}", 'write cases={"name": (x, y), …}')
+    found += [_situation(str(name), given, kink, configured) for name, given in cases.items()]
+    if not found:
+        raise GradhookError("no inputs are given", "add args=(normal(3),) or cases={…} to the annotation")
+    return found
+
+
+def _situation(name: str, given: Any, kink: str | float | None, configured: bool) -> Situation:
+    if isinstance(given, Raises):
+        return Situation(name, given.args, given.kwargs, error=given.error, match=given.match)
+    if isinstance(given, Case):
+        own = kink if given.kink is None else _kink(given.kink)
+        return Situation(name, given.args, given.kwargs, given.value, given.derivative, given.tangent, own)
+    if configured and isinstance(given, Mapping):
+        return _configured(name, given, kink)
+    return Situation(name, _args(given, configured, f"case {name!r}"), kink=kink)
+
+
+def _configured(name: str, given: Mapping[str, Any], kink: str | float | None) -> Situation:
+    for key in given:
+        if key not in _CASE_KEYS:
+            near = difflib.get_close_matches(key, _CASE_KEYS, 1)
+            raise GradhookError(
+                f"case {name!r} has an unknown key {key!r}", f"did you mean {near[0]!r}?" if near else ""
+            )
+    return Situation(
+        name, _args(given.get("args", []), True, f"case {name!r}"), _kwargs(given.get("kwargs"), True),
+        value=evaluate(given.get("value")), derivative=evaluate(given.get("derivative")),
+        tangent=evaluate(given.get("tangent")), kink=kink if "kink" not in given else _kink(given["kink"]),
+        error=_error(given.get("raises")), match=given.get("match"),
+    )  # fmt: skip
+
+
+def _args(given: Any, configured: bool, what: str = "args=") -> tuple[Any, ...]:
+    if configured:
+        given = reference(given) if isinstance(given, str) else tuple(evaluate(item) for item in given)
+    if callable(given) and not isinstance(given, (tuple, Spec)):
+        given = given()
+    if isinstance(given, Spec) or not isinstance(given, (tuple, list)):
+        kind = "one input" if isinstance(given, Spec) else f"a {type(given).__name__}"
+        raise GradhookError(
+            f"{what} is {kind}, not a tuple", "write args=(x,): one entry for each argument, note the comma"
+        )
+    return tuple(given)
+
+
+def _kwargs(given: Any, configured: bool) -> Mapping[str, Any]:
+    if given is None:
+        return {}
+    if configured:
+        given = reference(given) if isinstance(given, str) else evaluate(given)
+    if callable(given):
+        given = given()
+    if not isinstance(given, Mapping):
+        raise GradhookError(f"kwargs= is a {type(given).__name__}", 'write kwargs={"name": value}')
+    return given
+
+
+def _order(given: Any) -> int:
+    if isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= 4:
+        raise GradhookError(f"order={given!r}", "order is a whole number from 1 to 4")
+    return given
+
+
+def _modes(given: Any) -> tuple[str, ...] | None:
+    if given is None:
+        return None
+    modes = (given,) if isinstance(given, str) else tuple(given)
+    if not modes or any(mode not in MODES for mode in modes):
+        raise GradhookError(f"modes={given!r}", 'modes are "fwd" and "rev", for example modes=("rev",)')
+    return modes
+
+
+def _tolerance(name: str, given: Any, default: float) -> float:
+    if given is None:
+        return default
+    if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 <= given < float("inf"):
+        raise GradhookError(f"{name}={given!r}", f"{name} is a number from 0 up; it holds for each element")
+    return float(given)
+
+
+def _step(given: Any) -> float | None:
+    if given is None:
+        return None
+    if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 < given < float("inf"):
+        raise GradhookError(f"eps={given!r}", "eps is a positive step, or None for the error-controlled ladder")
+    return float(given)
+
+
+def _wrt(given: Any) -> Any:
+    items = given if isinstance(given, (list, tuple)) else [given]
+    if given is not None and not all(isinstance(i, (int, str)) and not isinstance(i, bool) for i in items):
+        raise GradhookError(f"wrt={given!r}", "wrt names arguments by position or name, for example wrt=(0, 'scale')")
+    return given
+
+
+def _kink(given: Any) -> str | float | None:
+    if given is None or given in KINKS or (isinstance(given, (int, float)) and not isinstance(given, bool)):
+        return given if given is None or isinstance(given, str) else float(given)
+    near = difflib.get_close_matches(str(given), KINKS, 1)
+    raise GradhookError(
+        f"kink={given!r}",
+        f"kink is one of {', '.join(KINKS)} or a number" + (f"; did you mean {near[0]!r}?" if near else ""),
+    )
+
+
+def _callable(name: str, said: Mapping[str, Any]) -> Callable[..., Any] | None:
+    given = reference(said.get(name))
+    if given is not None and not callable(given):
+        raise GradhookError(f"{name}= is a {type(given).__name__}", f"{name} is a function")
+    result: Callable[..., Any] | None = given
+    return result
+
+
+def _error(given: Any) -> type[BaseException] | None:
+    if given is None:
+        return None
+    found = reference(f"builtins:{given}" if ":" not in str(given) else given)
+    if not (inspect.isclass(found) and issubclass(found, BaseException)):
+        raise GradhookError(f"raises={given!r}", 'name an exception, for example "ValueError" or "pkg.mod:BadShape"')
+    return found

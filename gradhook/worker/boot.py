@@ -1,0 +1,110 @@
+"""How does a worker come to life in an interpreter in which gradhook is not installed?
+
+Run as a script, by path: ``python -u …/gradhook/worker/boot.py``. It expects the request as one line of JSON on its
+standard input and answers with a line of JSON per message on a private copy of its standard output; all that user code
+prints goes to standard error. Of the surroundings of this file it makes ``gradhook`` importable and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    Main = Callable[[Any, Callable[[Any], None]], Any]
+
+
+def serve(main: Main | None = None) -> None:
+    """Read the request, answer it through ``main`` (that of ``gradhook.worker.main``), and end the process."""
+    channel = _redirect()
+    _adopt()
+    from gradhook.wire import decode
+
+    request: Any = decode(sys.stdin.buffer.readline().decode())
+    _silence()
+    _watch()
+    if main is None:
+        from gradhook.worker import main as own
+
+        main = own.main
+    main(request, _sender(channel))
+    os._exit(0)  # threads and exit handlers of user code must not hold the answers up
+
+
+def _redirect() -> int:
+    """Keep standard output for the protocol, let everybody else's go to standard error; the protocol's descriptor."""
+    channel = os.dup(1)
+    os.dup2(2, 1)
+    return channel
+
+
+def _adopt() -> None:
+    """Make gradhook importable from where this file lies, but nothing that lies beside it."""
+    if "gradhook" in sys.modules:
+        return
+    import importlib.util
+
+    here = Path(__file__).absolute().parent
+    sys.path[:] = [entry for entry in sys.path if not entry or Path(entry) != here]
+    package = here.parent
+    spec = importlib.util.spec_from_file_location(
+        "gradhook", package / "__init__.py", submodule_search_locations=[str(package)]
+    )
+    if spec is None or spec.loader is None:
+        raise ImportError(f"no gradhook in {package}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["gradhook"] = module
+    spec.loader.exec_module(module)
+
+
+def _silence() -> None:
+    """User code that reads standard input finds it empty."""
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.close(empty)
+    sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115 -- it stays
+
+
+def _watch() -> None:
+    """After a crash, and when the parent is about to end a worker that hangs, leave word of where we are."""
+    import faulthandler
+    import signal
+    import threading
+
+    faulthandler.enable(2)
+    if hasattr(faulthandler, "register"):
+        faulthandler.register(signal.SIGUSR1, 2)
+    threading.Thread(target=_outlive, args=(os.getppid(),), daemon=True).start()
+
+
+def _outlive(parent: int) -> None:
+    """End with the parent, even if it was killed and could not end us."""
+    import time
+
+    while os.getppid() == parent:
+        time.sleep(2)
+    os._exit(1)
+
+
+def _sender(channel: int) -> Callable[[Any], None]:
+    from gradhook.wire import encode
+
+    owner = os.getpid()
+
+    def send(message: Any) -> None:
+        if os.getpid() != owner:
+            os._exit(0)  # a fork of user code that ran on into our loop has no say
+        line = (encode(message) + "\n").encode()
+        while line:
+            line = line[os.write(channel, line) :]
+
+    return send
+
+
+if __name__ == "__main__":
+    serve()

@@ -1,0 +1,122 @@
+"""What are the answers about one target?"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jax
+
+from gradhook.checks import Check, all_checks
+from gradhook.errors import GradhookError
+from gradhook.model import (
+    CheckSettings,
+    Finding,
+    Outcome,
+    Seconds,
+    Target,
+    TargetReport,
+    Verdict,
+    gravest_first,
+    worst,
+)
+from gradhook.numerics.instruments import Demands, Instruments, Situation
+from gradhook.numerics.programs import Clock
+from gradhook.worker.arguments import demands, situations
+from gradhook.worker.faults import escaped, fault, relative
+
+Announce = Callable[[str], None]
+
+
+def examine(
+    subject: Any, target: Target, options: Mapping[str, Any], settings: CheckSettings, announce: Announce
+) -> TargetReport:
+    """Ask every question of every case of a target, in float64; what cannot be asked is an error with its reason."""
+    clock = Clock()
+    with jax.enable_x64(True):
+        try:
+            wanted = demands(options, settings)
+            cases = situations(options, configured=target.source == "config")
+        except GradhookError as error:
+            return _report(target, [_refused("GRD909", error)], clock)
+        except BaseException as error:
+            return _report(target, [_error(fault("GRD902", error, Path(target.root)))], clock)
+        outcomes: list[Outcome] = []
+        for situation in cases:
+            announce(situation.name)
+            outcomes += _case(subject, target, situation, wanted, settings, clock)
+        return _report(target, outcomes, clock)
+
+
+def _case(
+    subject: Any, target: Target, situation: Situation, wanted: Demands, settings: CheckSettings, clock: Clock
+) -> list[Outcome]:
+    """Every question about one case; what the user's function raises ends the case, not the run."""
+    seed = f"{target.name}\x1f{situation.name}\x1f{settings.seed}"
+    probe = Instruments(subject, situation, wanted, seed, clock)
+    try:
+        outcomes = [check.run(probe) for check in _questions(target, situation)]
+        return [_placed(outcome, target) for outcome in [*outcomes, *_untested(outcomes, target, situation)]]
+    except GradhookError as error:
+        return [_refused("GRD909", error, situation.name)]
+    except BaseException as error:
+        root = Path(target.root)
+        finding = fault("GRD904", error, root, case=situation.name)
+        return [_error(finding if finding.path else escaped(error, root))]
+
+
+def _questions(target: Target, situation: Situation) -> list[Check]:
+    """The checks that apply; an input that must be refused is asked about its refusal only."""
+    wanted = [check for check in all_checks() if target.claim in check.APPLIES]
+    return [check for check in wanted if (check.RULE.code == "GRD302") == (situation.error is not None)]
+
+
+def _untested(outcomes: list[Outcome], target: Target, situation: Situation) -> list[Outcome]:
+    """An answer of its own where no question about the derivative could be asked: silence must not look like a pass."""
+    asked = {"exact": ("GRD101", "GRD102"), "surrogate": ("GRD201", "GRD202")}[target.claim]
+    answers = [o for o in outcomes if o.code in asked]
+    if situation.error is not None or any(o.verdict is not Verdict.SKIP for o in answers):
+        return []
+    reasons = "; ".join(dict.fromkeys(o.note for o in answers if o.note))
+    finding = Finding(
+        "GRD410", Verdict.UNDECIDED, f"nothing was tested: {reasons}", case=situation.name,
+        help="choose a case at which value and derivative exist",
+    )  # fmt: skip
+    return [Outcome("GRD410", Verdict.UNDECIDED, situation.name, (finding,))]
+
+
+def _placed(outcome: Outcome, target: Target) -> Outcome:
+    """Findings with a place: their own, as seen from the project's root, or the target's."""
+    root = Path(target.root)
+    return replace(
+        outcome,
+        findings=tuple(
+            replace(
+                f,
+                path=relative(f.path, root) if f.path else target.path,
+                line=f.line if f.path else target.line,
+                reproduce=f.reproduce or f"gradhook check {shlex.quote(target.path)} -k {shlex.quote(target.qualname)}",
+            )
+            for f in outcome.findings
+        ),
+    )
+
+
+def _refused(code: str, error: GradhookError, case: str | None = None) -> Outcome:
+    return _error(Finding(code, Verdict.ERROR, error.message, case=case, help=error.help))
+
+
+def _error(finding: Finding) -> Outcome:
+    return Outcome(finding.code, Verdict.ERROR, finding.case, (finding,))
+
+
+def _report(target: Target, outcomes: list[Outcome], clock: Clock) -> TargetReport:
+    findings = gravest_first([f for outcome in outcomes for f in outcome.findings])
+    seen = [o.resolution for o in outcomes if o.resolution is not None and o.verdict is Verdict.PASS]
+    return TargetReport(
+        target, worst([o.verdict for o in outcomes]), tuple(outcomes), findings, max(seen, default=None),
+        Seconds(clock.compile, clock.run),
+    )  # fmt: skip

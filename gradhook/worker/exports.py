@@ -1,0 +1,72 @@
+"""What does a module export under a dotted name, and does that lead to the object that was annotated?"""
+
+from __future__ import annotations
+
+import inspect
+from collections import deque
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+MISSING = object()
+_DEEPEST = 50
+_INNER = ("__wrapped__", "fun", "func", "__func__", "fget")
+
+
+def exported(module: ModuleType, qualname: str) -> tuple[Any, Any]:
+    """What stands under a dotted name, without running descriptors, and the class or module that holds it."""
+    owner: Any = module
+    found: Any = module
+    for part in qualname.split("."):
+        owner = found
+        found = inspect.getattr_static(owner, part, MISSING)
+        if found is MISSING:
+            break
+    return found, owner
+
+
+def plain(found: Any, owner: Any) -> Any:
+    """A callable: static methods and properties give their function, class methods are bound to their class."""
+    if isinstance(found, classmethod) and inspect.isclass(owner):
+        return found.__get__(None, owner)
+    if isinstance(found, (staticmethod, classmethod)):
+        return found.__func__
+    return found.fget if isinstance(found, property) else found
+
+
+def wraps(outer: Any, claimed: Any) -> bool:
+    """Whether ``outer`` is the claimed object or leads to it through wrappers."""
+    wanted = {id(plain(claimed, None)), id(claimed)}
+    return any(id(layer) in wanted for layer in _layers(outer))
+
+
+def _layers(outer: Any) -> Iterator[Any]:
+    """The object and everything it wraps; a wrapper that does not say so holds its function in its closure."""
+    waiting = deque([outer])
+    seen: list[Any] = []  # holds them all, lest an id be given twice
+    while waiting and len(seen) < _DEEPEST:
+        layer = waiting.popleft()
+        if layer is None or any(layer is other for other in seen):
+            continue
+        seen.append(layer)
+        yield layer
+        waiting.extend(_attribute(layer, name) for name in _INNER)
+        waiting.extend(_enclosed(layer))
+
+
+def _attribute(layer: Any, name: str) -> Any:
+    try:
+        return getattr(layer, name, None)
+    except Exception:
+        return None  # wrappers may raise what they like from __getattr__
+
+
+def _enclosed(layer: Any) -> list[Any]:
+    cells = getattr(layer, "__closure__", None) if inspect.isfunction(layer) else None
+    found = []
+    for cell in cells or ():
+        try:
+            found.append(cell.cell_contents)
+        except ValueError:
+            continue  # an empty cell
+    return [content for content in found if callable(content)]

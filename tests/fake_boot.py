@@ -1,0 +1,37 @@
+"""The boot of a worker whose examiner needs no JAX: it calls the subject and says what came out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+from gradhook.model import CheckSettings, Outcome, Target, TargetReport, Verdict  # noqa: E402
+from gradhook.worker import boot, main  # noqa: E402
+
+del sys.path[0]
+
+
+def examine(
+    subject: Any,
+    target: Target,
+    options: Mapping[str, Any],
+    settings: CheckSettings,
+    announce: Callable[[str], None],
+) -> TargetReport:
+    announce("first")
+    only_type = settings.select == ("type of the subject",)
+    value = type(subject).__name__ if only_type else repr(subject(*options.get("args", ())))
+    verdict = Verdict.FAIL if value == "False" else Verdict.PASS
+    return TargetReport(target, verdict, outcomes=(Outcome("GRD101", verdict, case="first", note=value),))
+
+
+def environment() -> Mapping[str, Any]:
+    return {"examiner": "fake", "prefix": sys.prefix}
+
+
+if __name__ == "__main__":
+    boot.serve(lambda request, send: main.main(request, send, lambda: (examine, environment)))

@@ -1,0 +1,140 @@
+"""Is the screen readable, complete and safe?"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradhook.model import ClaimKind, Finding, Notice, Outcome, Report, Target, TargetReport, Verdict
+from gradhook.reporters.terminal import render
+
+SCREEN = """\
+b.py
+  ERROR gone  GRD901 import failed: No module named 'nowhere'
+              b.py:3
+
+a/losses.py
+  FAIL  huber      GRD102 reverse mode claims -0.5 for d out / d delta[3], finite differences
+                   measure 0.5 ± 2e-11
+                   a/losses.py:13 · case batch · would have seen 4e-10
+                   help: the rule's factor has the wrong sign
+                   again: gradhook check a/losses.py -k huber
+  FAIL             GRD105 the gradient is nan where the value is 0
+                   a/losses.py:12
+                   | loss    is 3
+                   | \\x1b[31mred
+  ????  softplus   GRD401 x sits on a kink: 0 on the left, 1 on the right
+                   a/losses.py:20 · case zero
+  pass  objective  order 2, forward and reverse · 2 cases · would have seen 3e-13
+
+ste.py
+  pass  round  surrogate, as declared · would have seen any difference · cached
+  skip  later  needs two devices
+               ste.py:9
+
+notices
+  ste.py:30: GRD501 custom_jvp function clip has no claim
+
+1 could not be run, 1 failed, 1 undecided, 2 passed (1 surrogate, 1 cached), 1 skipped, 1 notice in 3.2 s
+gradhook 0.1.0 · Python 3.11.7 · jax 0.10.2 · jaxlib 0.10.1 · numpy 2.3.0 · cpu · float64 ·
+rtol default · steps: ladder · seed 7
+"""
+
+
+def test_the_screen(rich: Report) -> None:
+    assert render(rich) == SCREEN
+
+
+def test_narrow_screens_put_the_text_below_the_name(rich: Report) -> None:
+    lines = render(rich, width=56).splitlines()
+    at = lines.index("  FAIL  huber")
+    assert lines[at + 1] == "        GRD102 reverse mode claims -0.5 for d out / d"
+    exempt = [line for line in lines if line.startswith("1 could not be run")]
+    assert max(len(line) for line in lines if line not in exempt) <= 56
+
+
+def test_colour_is_only_paint(rich: Report) -> None:
+    painted = render(rich, color=True)
+    assert "\x1b[1;31mFAIL\x1b[0m" in painted
+    assert re.sub(r"\x1b\[[0-9;]*m", "", painted) == SCREEN
+
+
+def test_quiet_leaves_out_passes_and_versions(rich: Report) -> None:
+    screen = render(rich, quiet=True)
+    assert "objective" not in screen
+    assert "jaxlib" not in screen
+    assert "huber" in screen
+    assert "later" in screen
+    assert "2 passed (1 surrogate, 1 cached)" in screen
+
+
+def test_verbose_shows_skipped_questions_and_times(rich: Report) -> None:
+    assert "no custom rule" not in render(rich)
+    screen = render(rich, verbose=True)
+    assert "GRD104 skipped: no custom rule" in screen
+    assert "compiled in 0.50 s, ran in 0.25 s" in screen
+
+
+def test_a_surrogate_is_never_called_a_right_gradient(target) -> None:
+    screen = render(Report((target("f", Verdict.PASS, claim=ClaimKind.SURROGATE),)))
+    assert "surrogate, as declared" in screen
+    assert "1 passed (1 surrogate)" in screen
+
+
+def test_many_findings_are_cut_and_a_repeated_help_is_said_once(target) -> None:
+    findings = tuple(Finding("GRD101", Verdict.FAIL, f"number {n}", help="look") for n in range(9))
+    report = Report((target("f", Verdict.FAIL, findings=findings),))
+    screen = render(report)
+    assert "number 4" in screen
+    assert "number 5" not in screen
+    assert "and 4 more findings; -v shows all" in screen
+    assert screen.count("help: look") == 1
+    assert "number 8" in render(report, verbose=True)
+
+
+def test_long_output_keeps_its_end(target) -> None:
+    findings = (Finding("GRD101", Verdict.FAIL, "wrong"),)
+    report = Report((target("f", Verdict.FAIL, findings=findings, output="".join(f"line {n}\n" for n in range(50))),))
+    screen = render(report)
+    assert "| … 30 lines before; -v shows all\n" in screen
+    assert "| line 30\n" in screen
+    assert "| line 29\n" not in screen
+    assert "| line 0\n" in render(report, verbose=True)
+
+
+def test_output_of_what_passed_is_not_shown(target) -> None:
+    assert "noise" not in render(Report((target("f", Verdict.PASS, output="noise\n"),)), verbose=True)
+
+
+@pytest.mark.parametrize("verdict", [v for v in Verdict if v is not Verdict.PASS])
+def test_no_verdict_but_pass_is_without_a_reason(target, verdict: Verdict) -> None:
+    assert "no reason was given" in render(Report((target("f", verdict),)))
+
+
+def test_nothing_at_all() -> None:
+    assert render(Report(())) == "nothing checked in 0.0 s\n"
+
+
+def test_a_long_name_stands_alone(target) -> None:
+    name = "Outer." * 9 + "f"
+    lines = render(Report((target(name, Verdict.PASS), target("g", Verdict.PASS, line=2)))).splitlines()
+    assert lines[1] == f"  pass  {name}"
+    assert lines[3].startswith("  pass  g  ")
+
+
+HOSTILE = st.text(st.sampled_from("ab \n\r\t\x00\x07\x1b[31m\x85\u2028\u202e\udcff\u200bé漢·"), max_size=30)
+
+
+@given(HOSTILE, HOSTILE, HOSTILE)
+def test_foreign_text_cannot_draw_on_the_screen(name: str, path: str, message: str) -> None:
+    finding = Finding("GRD101", Verdict.FAIL, message, path=path, line=1, case=name, help=message, reproduce=message)
+    subject = Target(name, name, path, 1, 1, ClaimKind.EXACT, path)
+    outcomes = (Outcome("GRD1", Verdict.PASS, note=message),)
+    report = TargetReport(subject, Verdict.FAIL, outcomes, (finding,), output=message)
+    screen = render(Report((report,), (Notice("GRD501", path, 1, message),), {"device": message}), verbose=True)
+    assert all(line.isprintable() for line in screen.split("\n"))
+    screen.encode()
+    assert sum(line.startswith("  FAIL ") for line in screen.split("\n")) == 1
