@@ -103,7 +103,7 @@ def test_precedence(tmp_path: Path) -> None:
     environ = {"GRADHOOK_TIMEOUT": "2", "GRADHOOK_SEED": "2", "GRADHOOK_PLATFORM": ""}
     config = load(tmp_path, {"timeout": "3", "rtol": None, "select": ()}, environ)
     chosen, origins = config.settings, config.origins
-    assert (chosen.timeout, chosen.seed, chosen.order, chosen.rtol) == (3.0, 2, 2, None)
+    assert (chosen.timeout, chosen.seed, chosen.order, chosen.rtol) == (3.0, 2, 2, Settings().rtol)
     assert [origins[k] for k in ("timeout", "seed", "order", "rtol", "platform", "select")] == [
         "--timeout", "GRADHOOK_SEED", "pyproject.toml", "default", "default", "default",
     ]  # fmt: skip

@@ -6,8 +6,9 @@ import dataclasses
 
 import numpy as np
 
-from gradhook.comparison import compare, number
+from gradhook.comparison import compare
 from gradhook.judge import ADJOINT, Array
+from gradhook.messages import number
 from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
 from gradhook.probe import Fault, Probe, Study
 

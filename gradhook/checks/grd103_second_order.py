@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 from gradhook.comparison import compare
-from gradhook.model import ClaimKind, Mode, Outcome, Rule, Verdict, worst
+from gradhook.model import ClaimKind, Finding, Mode, Outcome, Rule, Verdict, worst
 from gradhook.probe import Fault, Probe, Study
 
 RULE = Rule("GRD103", "second-order", "Are second (and higher) derivatives what differences of the first measure?")
@@ -25,11 +25,20 @@ def run(probe: Probe) -> Outcome:
     if isinstance(first, Fault) or not _sound(first, probe):
         return Outcome(RULE.code, Verdict.SKIP, probe.case, note="waits for the first order to be right")
     outcomes = [outcome for path in _paths(first, probe.order) for outcome in _outcomes(probe, path)]
-    findings = tuple(f for o in outcomes for f in o.findings)
+    findings = _distinct([f for o in outcomes for f in o.findings])
     verdicts = [o.verdict for o in outcomes if o.verdict is not Verdict.SKIP]
     notes = "; ".join(dict.fromkeys(o.note for o in outcomes if o.note))
     seen = [o.resolution for o in outcomes if o.resolution is not None]
     return Outcome(RULE.code, worst(verdicts), probe.case, findings, max(seen, default=None), notes)
+
+
+def _distinct(findings: list[Finding]) -> tuple[Finding, ...]:
+    """One finding for each verdict and leaf: the compositions of modes show the same fault from several sides."""
+    first: dict[tuple[str, str, str | None], Finding] = {}
+    for finding in sorted(findings, key=lambda f: f.mode != "rev"):
+        first.setdefault((finding.code, finding.verdict, finding.leaf), finding)
+    named = {key: f for key, f in first.items() if f.leaf != "direction"}
+    return tuple((named or first).values())
 
 
 def _sound(study: Study, probe: Probe) -> bool:

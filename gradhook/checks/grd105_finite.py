@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradhook.comparison import MODE_NAMES, columns_of, number
-from gradhook.judge import NO_SLOPE, Array, shape_of
+from gradhook.comparison import columns_of
+from gradhook.judge import NO_SLOPE, Array, Estimate, shape_of
+from gradhook.messages import MODE_NAMES, bar, number
 from gradhook.model import ClaimKind, Finding, Mode, Outcome, Rule, Shape, Verdict, worst
 from gradhook.probe import Fault, Label, Probe, Study
 
@@ -14,7 +15,7 @@ APPLIES = frozenset({ClaimKind.EXACT})
 
 
 def run(probe: Probe) -> Outcome:
-    """A nan is never a pass, not even beside a measured nan; an infinite slope is one only where the function has it."""
+    """A nan is never a pass, not even beside a measured nan; an infinite slope only where the function has one."""
     findings = [*_not_finite(probe), *_dtypes(probe)]
     return Outcome(RULE.code, worst([f.verdict for f in findings] or [Verdict.PASS]), probe.case, tuple(findings))
 
@@ -44,7 +45,7 @@ def _worst(study: Study, mode: Mode, claim: Array, probe: Probe) -> Finding | No
     return Finding(
         code, Verdict.UNDECIDED if undecided else Verdict.FAIL,
         f"{MODE_NAMES[mode]} gives {number(value)} for d {output} / d {label}, where the value is finite"
-        f"{_measured(measured.value[d, o], measured.accepted[d, o])}{more}",
+        f"{_measured(measured, (d, o))}{more}",
         case=probe.case, mode=mode, order=1, leaf=label.leaf, index=label.index, output=str(output), claimed=value,
         measured=float(measured.value[d, o]), error=float(measured.error[d, o]), help=why,
     )  # fmt: skip
@@ -60,8 +61,10 @@ def _cause(shape: Shape, undecided: bool) -> tuple[str, str]:
     )
 
 
-def _measured(value: float, accepted: bool) -> str:
-    return f"; finite differences measure {number(float(value))}" if accepted else ""
+def _measured(measured: Estimate, place: tuple[int, int]) -> str:
+    value, error = float(measured.value[place]), float(measured.error[place])
+    settled = measured.accepted[place] and error <= 1e-3 * max(abs(value), float(measured.scale[place]))
+    return f"; finite differences measure {number(value)} ± {bar(error)}" if settled else ""
 
 
 def _dtypes(probe: Probe) -> list[Finding]:

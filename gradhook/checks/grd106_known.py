@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradhook.comparison import MODE_NAMES, number
 from gradhook.judge import Array, Flags
+from gradhook.messages import MODE_NAMES, number
 from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict, worst
 from gradhook.probe import Fault, Label, Probe, Study
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradhook.comparison import number
 from gradhook.judge import Array, Flags
+from gradhook.messages import number
 from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
 from gradhook.probe import Contract, Probe
 

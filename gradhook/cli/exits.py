@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gradhook.cli.view import UNCLAIMED
+from gradhook.cli.view import UNCLAIMED, asked
 from gradhook.config import Settings
 from gradhook.model import Notice, Report, TargetReport, Verdict
 
@@ -28,7 +28,7 @@ def _project_code(report: Report, project: Project) -> int:
     settings = project.config.settings
     if any(target.verdict is Verdict.ERROR for target in targets):
         return COULD_NOT_RUN
-    found = any(_counts(target, settings) for target in targets) or _minds(project.scan.notices, settings)
+    found = any(_counts(target, settings) for target in targets) or _minds(asked(project), settings)
     return FINDINGS if found and not settings.exit_zero else CLEAN
 
 

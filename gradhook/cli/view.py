@@ -47,12 +47,16 @@ def seen(report: Report, projects: Sequence[Project], here: Path, name: str = ""
 
 
 def notices(project: Project, here: Path) -> Iterator[Notice]:
+    """The notices of a project that its settings ask for, their paths as seen from ``here``."""
+    for notice in asked(project):
+        yield replace(notice, path=path_from(here, notice.path, str(project.config.root)))
+
+
+def asked(project: Project) -> tuple[Notice, ...]:
     """The notices of a project that its settings ask for."""
     settings = project.config.settings
-    for notice in project.scan.notices:
-        ignored = notice.code == UNCLAIMED and settings.unclaimed == "ignore"
-        if _is_asked(notice.code, settings) and not ignored:
-            yield replace(notice, path=path_from(here, notice.path, str(project.config.root)))
+    unwanted = UNCLAIMED if settings.unclaimed == "ignore" else None
+    return tuple(n for n in project.scan.notices if n.code != unwanted and _is_asked(n.code, settings))
 
 
 def target_from(here: Path, target: Target) -> Target:
@@ -70,7 +74,7 @@ def path_from(here: Path, path: str, root: str) -> str:
 
 def _is_asked(code: str, settings: Settings) -> bool:
     wanted = not settings.select or code.startswith(settings.select)
-    return wanted and not code.startswith(settings.ignore or ("-",))
+    return wanted and not code.startswith(settings.ignore)
 
 
 def _target_report(report: TargetReport, config: Config | None, here: Path) -> TargetReport:
@@ -82,8 +86,8 @@ def _target_report(report: TargetReport, config: Config | None, here: Path) -> T
 
 def _finding(finding: Finding, root: str, again: str, here: Path) -> Finding:
     path = None if finding.path is None else path_from(here, finding.path, root)
-    is_open = finding.verdict in (Verdict.FAIL, Verdict.UNDECIDED)
-    return replace(finding, path=path, reproduce=finding.reproduce or (again if is_open else None))
+    repeats = finding.reproduce or finding.verdict in (Verdict.FAIL, Verdict.UNDECIDED)
+    return replace(finding, path=path, reproduce=again if repeats else None)
 
 
 def _again(target: Target, config: Config | None) -> str:

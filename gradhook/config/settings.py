@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from typing import Any
 
+from gradhook.model import RTOL
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -18,8 +20,8 @@ class Settings:
 
     order: int = 1
     modes: tuple[str, ...] | None = None
-    atol: float | None = None
-    rtol: float | None = None
+    atol: float = 0.0
+    rtol: float = RTOL
     seed: int = 0
     timeout: float = 60.0
     python: str | None = None

@@ -42,8 +42,8 @@ def choose(space: Space, point: Array, random: np.random.Generator) -> Direction
 
 
 def combination(size: int, random: np.random.Generator) -> Array:
-    """A cotangent (m,) in which every output counts."""
-    return random.choice(_WEIGHTS, size)
+    """A cotangent (m,) in which every output counts; of a single output, its plain gradient."""
+    return random.choice(_WEIGHTS, size) if size > 1 else np.ones(size)
 
 
 def weights(size: int, random: np.random.Generator) -> Array:

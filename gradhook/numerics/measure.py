@@ -66,9 +66,7 @@ def measure(
         return _measure(evaluate, lines, claims, tolerance, step)
 
 
-def _measure(
-    evaluate: Evaluate, lines: Lines, claims: Claims, tolerance: Tolerance, step: float | None
-) -> Estimate:
+def _measure(evaluate: Evaluate, lines: Lines, claims: Claims, tolerance: Tolerance, step: float | None) -> Estimate:
     if step is not None:
         return _plain(evaluate, lines, step)
     stages = [_stage(evaluate, lines, ZOOMS[0])]

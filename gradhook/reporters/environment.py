@@ -11,7 +11,7 @@ _PACKAGES = {"gradhook": "gradhook", "python": "Python", "jax": "jax", "jaxlib":
 
 
 def environment_parts(report: Report) -> list[str]:
-    """``gradhook 0.1.0``, ``Python 3.11.7``, ``jax 0.10.2``, …, ``cpu``, ``float64``, ``rtol default``, ``seed 0``."""
+    """``gradhook 0.1.0``, ``Python 3.11.7``, ``jax 0.10.2``, …, ``cpu``, ``float64``, ``rtol 2e-10``, ``seed 0``."""
     return [*_surroundings(report.environment), *_chosen(report.settings, report.environment)]
 
 
@@ -29,8 +29,7 @@ def _surroundings(environment: Mapping[str, Any]) -> Iterator[str]:
 def _chosen(settings: Mapping[str, Any], environment: Mapping[str, Any]) -> Iterator[str]:
     for key in ("rtol", "atol"):
         if key in settings:
-            value = _value(settings[key])
-            yield f"{key} {'default' if value is None else value}"
+            yield f"{key} {_value(settings[key]):g}"
     if environment.get("steps"):
         yield f"steps: {environment['steps']}"
     if "seed" in settings:

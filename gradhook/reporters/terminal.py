@@ -109,7 +109,8 @@ def _finding(finding: Finding, report: TargetReport, name: str, said: set[str], 
     yield from _row(finding.verdict, name, f"{finding.code} {finding.message}".strip(), view)
     details = [place(finding, report.target)]
     details += [f"case {finding.case}"] if finding.case else []
-    details += [resolution(finding.resolution)] if finding.resolution is not None else []
+    if finding.resolution is not None and "would have seen" not in finding.message:
+        details.append(resolution(finding.resolution))
     yield from _below(_dotted(details), view)
     for label, remedy in (("help", finding.help), ("again", finding.reproduce)):
         if remedy and remedy not in said:
@@ -136,7 +137,7 @@ def _asked(report: TargetReport) -> str:
     passed = {outcome.code for outcome in report.outcomes if outcome.verdict is Verdict.PASS}
     modes = [mode for code, mode in (("GRD101", "forward"), ("GRD102", "reverse")) if code in passed]
     order = "order 2" if "GRD103" in passed else "order 1"
-    return f"{order}, {' and '.join(modes)}" if modes else f"{len(passed)} questions"
+    return f"{order}, {' and '.join(modes)}" if modes else f"{len(passed)} question{'s' * (len(passed) != 1)}"
 
 
 def _asides(report: TargetReport, view: _View) -> Iterator[str]:

@@ -41,7 +41,7 @@ def resolution(value: float) -> str:
         return "would have seen any difference"
     if not math.isfinite(value):
         return "would have seen no error at all"
-    return "would have seen " + f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e+")
+    return "would have seen " + f"{value:.1g}".replace("e-0", "e-").replace("e+0", "e+")
 
 
 def answers(report: TargetReport) -> tuple[Finding, ...]:

@@ -14,7 +14,7 @@ from typing import Any
 from gradhook.annotations import Case, Raises
 from gradhook.errors import GradhookError
 from gradhook.inputs import Spec
-from gradhook.judge import RTOL, Tolerance
+from gradhook.judge import Tolerance
 from gradhook.model import CheckSettings
 from gradhook.numerics.instruments import Demands, Situation
 from gradhook.worker.expressions import evaluate, reference
@@ -36,7 +36,7 @@ def demands(options: Mapping[str, Any], settings: CheckSettings) -> Demands:
     return Demands(
         order=_order(said.get("order", settings.order)),
         modes=_modes(said.get("modes", settings.modes)),
-        tolerance=Tolerance(_tolerance("atol", atol, 0.0), _tolerance("rtol", rtol, RTOL)),
+        tolerance=Tolerance(_tolerance("atol", atol), _tolerance("rtol", rtol)),
         step=_step(said.get("eps")),
         wrt=_wrt(said.get("wrt")),
         exact=_callable("exact", said),
@@ -135,9 +135,7 @@ def _modes(given: Any) -> tuple[str, ...] | None:
     return modes
 
 
-def _tolerance(name: str, given: Any, default: float) -> float:
-    if given is None:
-        return default
+def _tolerance(name: str, given: Any) -> float:
     if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 <= given < float("inf"):
         raise GradhookError(f"{name}={given!r}", f"{name} is a number from 0 up; it holds for each element")
     return float(given)

@@ -11,6 +11,7 @@ import jax
 import numpy
 
 import gradhook
+from gradhook.numerics.differences import LEVELS, RATIO
 
 # Only these: a report must not carry what else the environment holds.
 _VARIABLES = ("XLA_FLAGS", "CUDA_VISIBLE_DEVICES", "JAX_PLATFORMS", "JAX_ENABLE_X64", "JAX_DEFAULT_MATMUL_PRECISION")
@@ -35,6 +36,7 @@ def environment() -> dict[str, Any]:
         "device": devices[0].device_kind,
         "devices": len(devices),
         "x64": bool(wide),
+        "steps": f"ladder of {LEVELS} steps, ratio {RATIO:g}, Romberg",
         "matmul_precision": str(getattr(jax.config, "jax_default_matmul_precision", None) or "default"),
         "system": f"{platform.system()} {platform.machine()}",
         "variables": {name: os.environ[name] for name in _VARIABLES if name in os.environ},

@@ -63,9 +63,7 @@ def _case(
     except GradhookError as error:
         return [_refused("GRD909", error, situation.name)]
     except BaseException as error:
-        root = Path(target.root)
-        finding = fault("GRD904", error, root, case=situation.name)
-        return [_error(finding if finding.path else escaped(error, root))]
+        return [_error(replace(escaped(error, Path(target.root)), case=situation.name))]
 
 
 def _questions(target: Target, situation: Situation) -> list[Check]:

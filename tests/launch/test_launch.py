@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,9 @@ import pytest
 
 from gradhook.errors import GradhookError
 from gradhook.model import Verdict
-from gradhook.wire import Answered, Began
+from gradhook.wire import Answered, Began, Job, Request, encode
 
+FAKE_BOOT = Path(__file__).parents[1] / "fake_boot.py"
 GOOD = """
 @gradcheck(args=(2,))  # double
 def double(x):
@@ -184,10 +187,14 @@ def test_nothing_is_left_running(repository: Any) -> None:
         "    print(subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']).pid)\n    return False\n",
     )
     pid = int(repository.launch(repository.target("starts.py", "f")).reports[0].output)
-    deadline = time.monotonic() + 10
-    while _is_running(pid) and time.monotonic() < deadline:
+    _wait_until(lambda: not _is_running(pid))
+
+
+def _wait_until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not holds():
+        assert time.monotonic() < deadline
         time.sleep(0.01)
-    assert not _is_running(pid)
 
 
 def _is_running(pid: int) -> bool:
@@ -247,3 +254,26 @@ def test_no_bytecode_of_user_code(repository: Any) -> None:
     repository.write("pkg/good.py", GOOD)
     repository.launch(repository.target("pkg/good.py", "double", "pkg.good"))
     assert not list(repository.root.rglob("__pycache__"))
+
+
+@posix
+def test_a_worker_ends_with_a_parent_that_was_killed(repository: Any, tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    repository.write(
+        "bad.py", f"import os\nopen({str(pid)!r}, 'w').write(f'{{os.getpid()}}\\n')\nwhile True: pass\n{GOOD}"
+    )
+    target = repository.target("bad.py", "double")
+    script = tmp_path / "parent.py"
+    script.write_text(
+        "import sys\nfrom pathlib import Path\nfrom gradhook.launch import launch\nfrom gradhook.wire import decode\n"
+        f"launch(Path(sys.executable), decode({encode(Request(target.root, (), (Job(0, target),)))!r}), timeout=60,"
+        f" boot=Path({str(FAKE_BOOT)!r}))\n"
+    )
+    environ = {**os.environ, "PYTHONPATH": str(FAKE_BOOT.parents[1])}
+    parent = subprocess.Popen([sys.executable, str(script)], env=environ)
+    try:
+        _wait_until(lambda: pid.exists() and pid.read_text().endswith("\n"))
+    finally:
+        parent.kill()
+        parent.wait()
+    _wait_until(lambda: not _is_running(int(pid.read_text())))

@@ -106,7 +106,7 @@ def rich() -> Report:
             "steps": "ladder",
         },
         {
-            "rtol": {"value": None, "origin": "default"},
+            "rtol": {"value": 2e-10, "origin": "default"},
             "seed": {"value": 7, "origin": "--seed"},
             "modes": {"value": ("fwd",), "origin": "pyproject.toml"},
         },

@@ -40,7 +40,7 @@ notices
 
 1 could not be run, 1 failed, 1 undecided, 2 passed (1 surrogate, 1 cached), 1 skipped, 1 notice in 3.2 s
 gradhook 0.1.0 · Python 3.11.7 · jax 0.10.2 · jaxlib 0.10.1 · numpy 2.3.0 · cpu · float64 ·
-rtol default · steps: ladder · seed 7
+rtol 2e-10 · steps: ladder · seed 7
 """
 
 
@@ -138,3 +138,15 @@ def test_foreign_text_cannot_draw_on_the_screen(name: str, path: str, message: s
     assert all(line.isprintable() for line in screen.split("\n"))
     screen.encode()
     assert sum(line.startswith("  FAIL ") for line in screen.split("\n")) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (4e-10, "would have seen 4e-10"), (0.02, "would have seen 0.02"), (1.0, "would have seen 1"),
+        (0.0, "would have seen any difference"), (float("inf"), "would have seen no error at all"),
+        (float("nan"), "would have seen no error at all"),
+    ],
+)  # fmt: skip
+def test_resolutions_in_words(target, value: float, words: str) -> None:
+    assert f" · {words}\n" in render(Report((target("f", Verdict.PASS, resolution=value),)))

@@ -5,6 +5,7 @@ import os
 import pytest
 
 from gradhook.errors import GradhookError
+from gradhook.scan import scan
 from gradhook.scan.excluding import excluder
 
 ONE = "from gradhook import gradcheck\n@gradcheck()\ndef f(x): ...\n"
@@ -43,8 +44,6 @@ def test_other_files_are_left_alone(tree):
 
 
 def test_paths_relative_to_the_current_folder(tree, monkeypatch):
-    from gradhook.scan import scan
-
     monkeypatch.chdir(tree.root / "pkg")
     assert scan(tree.root, ["b.py"]).files == ("pkg/b.py",)
 
@@ -63,8 +62,6 @@ def test_a_link_to_a_file_elsewhere_is_followed(tree, tmp_path_factory):
 
 
 def test_a_root_reached_by_a_link(tree, tmp_path_factory):
-    from gradhook.scan import scan
-
     link = tmp_path_factory.mktemp("links") / "root"
     link.symlink_to(tree.root)
     assert scan(link, [tree.root / "pkg", link / "a.py"]).files == ("a.py", "pkg/__init__.py", "pkg/b.py")

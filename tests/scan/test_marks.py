@@ -104,7 +104,7 @@ print(json.dumps([claim.line for claim in registered()]))
 
 
 @pytest.mark.parametrize(
-    "python", dict.fromkeys([sys.executable, *filter(None, os.environ.get("GRADHOOK_TEST_PYTHONS", "").split(":"))])
+    "python", dict.fromkeys([sys.executable, *filter(None, os.environ.get("TEST_PYTHONS", "").split(":"))])
 )
 def test_marks_are_the_lines_that_python_reports(project, python):
     file = project.write("mod.py", SOURCE)

@@ -1,0 +1,177 @@
+"""How does a judged comparison read to somebody who did not write the rule?
+
+Every message names the place, both numbers (*claimed* by JAX, *measured* by finite differences), the error bar and what
+the comparison would have seen; every undecided one names its cause and the remedy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from gradhook.judge import Array, Estimate, Judgement
+from gradhook.model import Mode
+from gradhook.probe import Label, Study
+
+MODE_NAMES = {"fwd": "forward mode", "rev": "reverse mode"}
+Text = tuple[str, str]
+"""A message and its remedy."""
+
+
+@dataclass(frozen=True)
+class Spot:
+    """One element of a comparison, of which a message speaks."""
+
+    study: Study
+    mode: Mode
+    claimed: Array
+    measured: Estimate
+    judgement: Judgement
+    place: tuple[int, int]
+    input: Label
+    output: Label
+    narrow: str = ""
+    """What narrows a float inside the function, where that is the cause."""
+
+    def get(self, name: str) -> float:
+        """A number of the estimate at this element."""
+        return float(getattr(self.measured, name)[self.place])
+
+    @property
+    def claim(self) -> str:
+        """``reverse mode claims -0.5 for d out / d delta[3]``."""
+        value = number(float(self.claimed[self.place]))
+        return f"{mode_name(self.study, self.mode)} claims {value} for {symbol(self.study, self.output, self.input)}"
+
+    @property
+    def measurement(self) -> str:
+        """``finite differences measure 0.5 ± 2e-11``."""
+        return f"finite differences measure {number(self.get('value'))} ± {bar(self.get('error'))}"
+
+    @property
+    def seen(self) -> str:
+        """``would have seen 4e-10``: the smallest relative error that would not have passed."""
+        return f"would have seen {bar(float(self.judgement.resolution[self.place]))}"
+
+
+def number(value: float) -> str:
+    """A number as a reader compares it: enough digits to see a difference of one in a million."""
+    return f"{value:.9g}"
+
+
+def bar(error: float) -> str:
+    """An error bar: one digit is plenty."""
+    return f"{error:.1g}"
+
+
+def mode_name(study: Study, mode: Mode) -> str:
+    """``reverse mode``, or ``reverse over forward mode`` for what is differentiated once more."""
+    if not study.path:
+        return MODE_NAMES[mode]
+    words = {"fwd": "forward", "rev": "reverse"}
+    return f"{words[mode]} over {' over '.join(words[m] for m in reversed(study.path))} mode"
+
+
+def symbol(study: Study, output: Label, input: Label) -> str:
+    """``d out / d x[0]``; a second derivative by what was differentiated first."""
+    moved = f"d {input}" if input.leaf != "direction" else f"a step along {input} (everything moves)"
+    if not study.path:
+        return f"d {output} / {moved}"
+    if study.path[-1] == "rev":
+        return f"d² out / d {output} {moved}" if study.order == 2 else f"d gradient[{output}] / {moved}"
+    return f"d (derivative of {output} along a fixed tangent) / {moved}"
+
+
+def text(code: str, spot: Spot) -> Text:
+    """The message and the remedy for a code; a code that is no cause is a plain disagreement."""
+    return _TEXTS.get(code, _disagreement)(spot)
+
+
+def _disagreement(spot: Spot) -> Text:
+    help = (
+        "value and derivative disagree: check the rule for this argument first, then the value itself"
+        if spot.study.order == 1
+        else "the first derivative is right, differentiating it once more is not: look for a value that the rule treats "
+        "as constant, or a special case that returns a constant"
+    )
+    return f"{spot.claim}, {spot.measurement} ({spot.seen})", help
+
+
+def _kink(spot: Spot) -> Text:
+    sides = f"the slopes on its two sides are {number(spot.get('left'))} and {number(spot.get('right'))}"
+    return (
+        f"kink: {spot.claim}, {sides}",
+        'say which slope is meant with kink="left", "right", "mean", "subgradient" or a number, or move the case away',
+    )
+
+
+def _jump(spot: Spot) -> Text:
+    return (
+        f"jump: {spot.claim}, but the value changes by a finite amount for the smallest step",
+        "no derivative exists at a jump: move the case away from it, or declare the derivative with @surrogate",
+    )
+
+
+def _cusp(spot: Spot) -> Text:
+    return (
+        f"cusp: {spot.claim}, but the one-sided slopes part without bound as the step shrinks",
+        "no derivative exists at a cusp: move the case away, or smooth the function there",
+    )
+
+
+def _vertical(spot: Spot) -> Text:
+    return (
+        f"vertical tangent: {spot.claim}, but differences grow without bound as the step shrinks",
+        "no finite derivative exists here: move the case away, or use a formula that is safe at this point",
+    )
+
+
+def _noise(spot: Spot) -> Text:
+    return (
+        f"noise: the value is uncertain by {bar(spot.get('noise'))}: {spot.claim}, {spot.measurement} ({spot.seen})",
+        "a solver's tolerance or a cancellation limits the value: tighten it for the case, or state rtol= or atol=",
+    )
+
+
+def _reduced(spot: Spot) -> Text:
+    where = f" ({spot.narrow})" if spot.narrow else ""
+    return (
+        f"reduced precision inside{where}: {spot.claim}, {spot.measurement} ({spot.seen})",
+        "keep float64 through the function (dtype=x.dtype instead of a fixed float32), or state rtol=",
+    )
+
+
+def _scales(spot: Spot) -> Text:
+    small = f"{number(spot.get('value'))} ± {bar(spot.get('error'))}"
+    large = f"{number(spot.get('coarse'))} ± {bar(spot.get('coarse_error'))}"
+    return (
+        f"scale-dependent: {spot.claim}; small steps measure {small}, large steps {large}",
+        "a fine ripple lies on the value (an iteration that stops early, a table); the claim fits its large scale",
+    )
+
+
+def _edge(spot: Spot) -> Text:
+    return (
+        f"edge of the domain: {spot.claim}, and no slope from the inside settles",
+        "move the case inside, or draw it from a spec with a domain: positive(…), uniform(low=…, high=…)",
+    )
+
+
+def _coarse(spot: Spot) -> Text:
+    return (
+        f"too coarse to decide: {spot.claim}, {spot.measurement} ({spot.seen})",
+        "rescale the input or the output of the case, or state the tolerance that you need with rtol= or atol=",
+    )
+
+
+_TEXTS: dict[str, Callable[[Spot], Text]] = {
+    "GRD401": _kink,
+    "GRD402": _jump,
+    "GRD403": _cusp,
+    "GRD404": _vertical,
+    "GRD405": _noise,
+    "GRD406": _reduced,
+    "GRD407": _scales,
+    "GRD408": _edge,
+    "GRD409": _coarse,
+}
