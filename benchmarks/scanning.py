@@ -71,7 +71,10 @@ def _proofs(entry: Entry, name: str) -> dict[int, str]:
         return {}
     found = {}
     x = np.concatenate([np.ravel(a) for a in entry.points[name]])
-    claims = [oracle.claimed(entry, entry.points[name], mode) for mode in entry.modes or ("fwd", "rev")]
+    try:
+        claims = [oracle.claimed(entry, entry.points[name], mode) for mode in entry.modes or ("fwd", "rev")]
+    except Exception:  # a mode that the function does not have, or JAX fails: nothing to prove
+        return {}
     for order, (before, right) in enumerate(itertools.pairwise(truth), 1):
         size = np.abs(before[..., None]) / np.maximum(1.0, np.abs(x))
         bad = any(oracle.differs(claim[order - 1], right, size) for claim in claims)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradhook.judge import Array, Estimate, Flags, Judgement, judge
+from gradhook.judge import Array, Estimate, Flags, Judgement, columns_of, judge
 from gradhook.messages import Spot, mode_name, text
 from gradhook.model import Finding, Mode, Outcome, Verdict, worst
 from gradhook.probe import Fault, Label, Probe, Study
@@ -38,12 +38,6 @@ def compare(study: Study, mode: Mode, probe: Probe, code: str) -> Outcome:
     return _outcome(compared, probe, code)
 
 
-def columns_of(estimate: Estimate, columns: slice) -> Estimate:
-    """The part of an estimate that speaks of some of its columns."""
-    parts = {name: getattr(estimate, name)[..., columns] for name in estimate.__dataclass_fields__}
-    return Estimate(**parts)
-
-
 def _fault(fault: Fault, study: Study, mode: Mode, probe: Probe, code: str) -> Outcome:
     what = mode_name(study, mode)
     if fault.missing and probe.modes is None:
@@ -59,16 +53,28 @@ def _fault(fault: Fault, study: Study, mode: Mode, probe: Probe, code: str) -> O
 def _outcome(compared: Compared, probe: Probe, code: str) -> Outcome:
     verdicts = compared.judgement.verdict
     if not compared.relevant.any():
-        note = "no element of the value is finite here, so nothing could be compared"
-        return Outcome(code, Verdict.SKIP, probe.case, note=note)
+        return Outcome(code, Verdict.SKIP, probe.case, note=_why_nothing(compared))
+    wrong = compared.relevant & (verdicts == Verdict.FAIL)
+    unsure = compared.relevant & (verdicts == Verdict.UNDECIDED) & ~_repeated(compared)
     findings = [
-        finding
-        for verdict in (Verdict.FAIL, Verdict.UNDECIDED)
-        for finding in _shown(compared, compared.relevant & (verdicts == verdict), verdict, probe, code)
+        *_shown(compared, wrong, Verdict.FAIL, probe, code),
+        *_shown(compared, unsure, Verdict.UNDECIDED, probe, code),
     ]
     resolution = float(np.max(compared.judgement.resolution[compared.relevant]))
     verdict = worst([f.verdict for f in findings] or [Verdict.PASS])
     return Outcome(code, verdict, probe.case, tuple(findings), resolution)
+
+
+def _why_nothing(compared: Compared) -> str:
+    if not np.isfinite(compared.measured.centre).any():
+        return "the value is not finite here, so nothing could be compared"
+    return "no claim is finite here (see GRD105), so nothing could be compared"
+
+
+def _repeated(compared: Compared) -> Flags:
+    """Directions that move everything, where every coordinate was followed too: they may accuse, but add no doubt."""
+    everything = np.array([label.leaf == "direction" for label in compared.study.input_labels])
+    return np.broadcast_to((everything & ~everything.all())[:, None], compared.claimed.shape)
 
 
 def _shown(compared: Compared, where: Flags, verdict: Verdict, probe: Probe, code: str) -> list[Finding]:

@@ -30,7 +30,8 @@ class Estimate:
     the one-sided slopes, each ± ``side_error``. ``coarse`` ± ``coarse_error`` is what larger steps say where they say
     something else than the finest ones (nan where they agree). ``noise`` is the measured absolute noise of the values
     (0: rounding only), ``quantised`` where it comes from a coarser floating format. ``scale`` is the size of derivative
-    against which an error bar is coarse or fine; ``centre`` (m,) is the value at the point.
+    against which an error bar is coarse or fine; ``rounding`` is what JAX's own derivative may lose by rounding, as a sum
+    of terms that may cancel; ``centre`` (m,) is the value at the point.
     """
 
     value: Array
@@ -45,6 +46,7 @@ class Estimate:
     noise: Array
     quantised: Flags
     scale: Array
+    rounding: Array
     centre: Array
 
 
@@ -60,11 +62,23 @@ class Tolerance:
         return np.asarray(self.atol + self.rtol * np.abs(claimed))
 
 
-def disputed(claimed: Array, value: Array, error: Array, accepted: Flags, scale: Array, tolerance: Tolerance) -> Flags:
+def disputed(claimed: Array, estimate: Estimate, tolerance: Tolerance) -> Flags:
     """Where a claim is not borne out yet, or the measurement is too coarse to bear it out: look closer there."""
     with np.errstate(invalid="ignore"):
-        borne_out = accepted & (np.abs(claimed - value) <= tolerance.around(claimed) + error)
-        return np.asarray(~borne_out | (error > COARSE * np.maximum(scale, np.abs(value)) + 10 * tolerance.atol))
+        gap = np.abs(claimed - estimate.value)
+        borne_out = estimate.accepted & (gap <= tolerance.around(claimed) + estimate.rounding + estimate.error)
+        return np.asarray(~borne_out | _blind(estimate, tolerance))
+
+
+def _blind(estimate: Estimate, tolerance: Tolerance) -> Flags:
+    """Where the bar is so wide that a claim inside it means nothing."""
+    size = np.maximum(np.abs(estimate.value), estimate.scale)
+    return np.asarray(~estimate.accepted | (estimate.error > COARSE * size + 10 * tolerance.atol))
+
+
+def columns_of(estimate: Estimate, columns: slice) -> Estimate:
+    """The part of an estimate that speaks of some of its columns."""
+    return Estimate(**{name: getattr(estimate, name)[..., columns] for name in estimate.__dataclass_fields__})
 
 
 @dataclass(frozen=True)
@@ -87,12 +101,12 @@ def judge(claimed: Array, estimate: Estimate, tolerance: Tolerance, kink: str | 
     A claim passes if it lies within tolerance plus error bar and the bar is fine enough to mean something; it fails if
     it lies outside and the bar can tell. Everything else is undecided, with its cause.
     """
-    allowed = tolerance.around(claimed)
+    allowed = tolerance.around(claimed) + estimate.rounding
     verdict, code = _smooth(claimed, estimate, tolerance, allowed)
     for decide in (_kink, _no_slope):
         verdict, code = decide(claimed, estimate, allowed, kink, verdict, code)
     with np.errstate(all="ignore"):
-        size = np.maximum(np.maximum(np.abs(estimate.value), estimate.scale), np.finfo(np.float64).tiny)
+        size = np.maximum(np.maximum(np.nan_to_num(np.abs(estimate.value)), estimate.scale), np.finfo(float).tiny)
         resolution = (allowed + _bar(estimate, kink)) / size
     return Judgement(verdict, code, allowed, resolution)
 
@@ -112,9 +126,11 @@ def _smooth(claimed: Array, estimate: Estimate, tolerance: Tolerance, allowed: A
     with np.errstate(all="ignore"):
         gap = np.abs(claimed - estimate.value)
         size = np.maximum(np.abs(estimate.value), estimate.scale)
-        blind = ~estimate.accepted | (estimate.error > COARSE * size + 10 * tolerance.atol)
+        blind = _blind(estimate, tolerance)
         agrees = estimate.accepted & (gap <= allowed + estimate.error)
-        sure = (estimate.error <= np.maximum(10 * allowed, 1e-5 * np.abs(estimate.value))) | (gap > 10 * estimate.error)
+        fine = estimate.error <= np.maximum(10 * allowed, 1e-5 * np.abs(estimate.value))
+        # A bar as large as the value itself carries no accusation, however far off the claim is.
+        sure = fine | ((gap > 10 * estimate.error) & (estimate.error <= 0.1 * size))
         elsewhere = np.abs(claimed - estimate.coarse) <= allowed + estimate.coarse_error
     cause = np.where(estimate.quantised, "GRD406", np.where(estimate.noise > 0, "GRD405", "GRD409"))
     differs = estimate.accepted & ~agrees

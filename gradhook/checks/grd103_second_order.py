@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
+
 from gradhook.comparison import compare
 from gradhook.model import ClaimKind, Finding, Mode, Outcome, Rule, Verdict, worst
 from gradhook.probe import Fault, Probe, Study
@@ -43,7 +45,9 @@ def _distinct(findings: list[Finding]) -> tuple[Finding, ...]:
 
 def _sound(study: Study, probe: Probe) -> bool:
     answers = [compare(study, mode, probe, RULE.code).verdict for mode in study.claims]
-    return Verdict.PASS in answers and not {Verdict.FAIL, Verdict.UNDECIDED} & set(answers)
+    claims = [claim for claim in study.claims.values() if not isinstance(claim, Fault)]
+    finite = all(np.isfinite(claim).all() for claim in claims)
+    return finite and Verdict.PASS in answers and not {Verdict.FAIL, Verdict.UNDECIDED} & set(answers)
 
 
 def _paths(first: Study, order: int) -> list[tuple[Mode, ...]]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradhook.comparison import columns_of
-from gradhook.judge import NO_SLOPE, Array, Estimate, shape_of
+from gradhook.judge import NO_SLOPE, Array, Estimate, columns_of, shape_of
 from gradhook.messages import MODE_NAMES, bar, number
 from gradhook.model import ClaimKind, Finding, Mode, Outcome, Rule, Shape, Verdict, worst
 from gradhook.probe import Fault, Label, Probe, Study

@@ -7,7 +7,7 @@ it explains every finer difference within that difference's own noise. Agreement
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,8 @@ class Ladder:
 
     Shapes: ``steps`` (D, K), ``plus`` and ``minus`` (D, K, m), ``centre`` (m,), ``reach`` (D,): the magnitude of the
     point along each direction, which is how far rounding of the abscissa is felt. ``floor`` (D, m) is the absolute
-    noise of the values where it has been measured, else 0.
+    noise of the values where it has been measured, else 0. Levels come in blocks of ``LEVELS``; between two blocks the
+    steps may shrink by more than ``RATIO``.
     """
 
     steps: Array
@@ -42,22 +43,22 @@ class Ladder:
 
     @property
     def central(self) -> Array:
-        """Central differences, (D, K, m)."""
-        return (self.plus - self.minus) / (2 * self.steps[:, :, None])
+        """Central differences, (D, K, m); nan where the step does not move the abscissa."""
+        return self._resolved((self.plus - self.minus) / (2 * self.steps[:, :, None]))
 
     @property
     def forward(self) -> Array:
         """One-sided slopes on the side of growing arguments, (D, K, m)."""
-        return (self.plus - self.centre) / self.steps[:, :, None]
+        return self._resolved((self.plus - self.centre) / self.steps[:, :, None])
 
     @property
     def backward(self) -> Array:
         """One-sided slopes on the other side, (D, K, m)."""
-        return (self.centre - self.minus) / self.steps[:, :, None]
+        return self._resolved((self.centre - self.minus) / self.steps[:, :, None])
 
     @property
     def resolvable(self) -> Flags:
-        """Levels (D, K) whose step still moves the abscissa by several units in its last place."""
+        """Levels (D, K) whose step still moves the abscissa by many units in its last place."""
         return np.asarray(self.steps > 128 * EPS * self.reach[:, None])
 
     @property
@@ -72,8 +73,24 @@ class Ladder:
         The change to either side tells how much a rounded abscissa costs; a central difference would be 0 at a kink.
         """
         size = np.maximum(np.maximum(np.abs(self.plus), np.abs(self.minus)), np.abs(self.centre))
-        felt = self.change / self.steps[:, :, None] * self.reach[:, None, None]
-        return np.maximum(EPS * (size + felt), self.floor[:, None, :])
+        felt = EPS * self.change / self.steps[:, :, None] * self.reach[:, None, None]
+        return np.maximum(EPS * size + felt, self.floor[:, None, :])
+
+    def coarsest(self) -> Ladder:
+        """The first block of levels alone."""
+        return replace(self, steps=self.steps[:, :LEVELS], plus=self.plus[:, :LEVELS], minus=self.minus[:, :LEVELS])
+
+    def extended(self, finer: Ladder) -> Ladder:
+        """This ladder with a block of finer levels below it."""
+        return replace(
+            self,
+            steps=np.concatenate([self.steps, finer.steps], axis=1),
+            plus=np.concatenate([self.plus, finer.plus], axis=1),
+            minus=np.concatenate([self.minus, finer.minus], axis=1),
+        )
+
+    def _resolved(self, slopes: Array) -> Array:
+        return np.where(self.resolvable[:, :, None], slopes, np.nan)
 
 
 @dataclass(frozen=True)
@@ -85,43 +102,72 @@ class Slope:
     accepted: Flags
 
 
-def steps(scale: Array) -> Array:
-    """The steps of a ladder whose coarsest is a fifth of ``scale`` (D,): shape (D, LEVELS)."""
-    return np.asarray(scale)[:, None] * PHASE * RATIO ** -np.arange(1.0, LEVELS + 1)
+def steps(scale: Array, first: Array | int, reach: Array) -> Array:
+    """One block of steps: ``scale`` (D,) times ``PHASE`` times powers of 1/4 from ``first`` on; shape (D, LEVELS).
+
+    Each is rounded so that adding it to the point loses nothing: to a few units in the last place of the larger of both.
+    """
+    exponents = np.broadcast_to(first, scale.shape)[:, None] + np.arange(LEVELS)
+    raw = scale[:, None] * PHASE * RATIO ** -exponents.astype(float)
+    grain = 8 * EPS * 2.0 ** np.ceil(np.log2(np.maximum(np.maximum(reach[:, None], raw), np.finfo(float).tiny)))
+    return np.asarray(np.round(raw / grain) * grain)
 
 
 def central_slope(ladder: Ladder) -> Slope:
     """Extrapolate central differences, whose error expands in even powers of the step (Romberg; Ridders 1982)."""
-    central = _resolved(ladder, ladder.central)
-    return _extrapolate(central, ladder.noise, ladder.steps, power=2)
+    return _extrapolate(ladder.central, ladder.noise, ladder.steps, power=2)
 
 
 def one_sided_slope(ladder: Ladder, side: int) -> Slope:
     """Extrapolate one-sided differences, whose error expands in all powers of the step; ``side`` is +1 or -1."""
-    slopes = _resolved(ladder, ladder.forward if side > 0 else ladder.backward)
-    values = ladder.plus if side > 0 else ladder.minus
-    one = Ladder(ladder.steps, values, values, ladder.centre, ladder.reach, ladder.floor)
-    return _extrapolate(slopes, 2 * one.noise, ladder.steps, power=1)
+    slopes, values = (ladder.forward, ladder.plus) if side > 0 else (ladder.backward, ladder.minus)
+    return _extrapolate(slopes, 2 * replace(ladder, plus=values, minus=values).noise, ladder.steps, power=1)
 
 
 def plain_slope(ladder: Ladder) -> Slope:
     """One central difference as it is, for a user who chose the step; its error bar is rounding alone."""
-    central = ladder.central
-    rounding = 2 * ladder.noise[:, 0] / ladder.steps[:, :1]
-    return Slope(central[:, 0], rounding, np.isfinite(central[:, 0]))
-
-
-def _resolved(ladder: Ladder, slopes: Array) -> Array:
-    """Slopes without the levels whose steps vanish in the abscissa."""
-    return np.where(ladder.resolvable[:, :, None], slopes, np.nan)
+    central = (ladder.plus - ladder.minus)[:, 0] / (2 * ladder.steps[:, :1])
+    return Slope(central, 2 * ladder.noise[:, 0] / ladder.steps[:, :1], np.isfinite(central))
 
 
 def _extrapolate(slopes: Array, noise: Array, step: Array, power: int) -> Slope:
-    jitter = noise / step[:, :, None]
-    best = _Best(slopes.shape[0], slopes.shape[2])
-    for level, value, bound in _candidates(slopes, jitter, power):
-        best.offer(value, bound, _explains(value, bound, slopes, jitter, level))
-    return best.slope()
+    with np.errstate(all="ignore"):
+        jitter = noise / step[:, :, None]
+        drift = _drift(slopes)
+        best = Slope(np.full_like(slopes[:, 0], np.nan), np.full_like(slopes[:, 0], np.inf), _never(slopes))
+        for start in range(0, slopes.shape[1], LEVELS):
+            block = slice(start, start + LEVELS)
+            for k, value, bound in _candidates(slopes[:, block], jitter[:, block], power):
+                finer = slice(start + k + 1, None)
+                accepted = _explains(value, bound, slopes[:, finer], jitter[:, finer], drift[:, finer])
+                best = better(best, Slope(value, 2 * bound + 2 * EPS * np.abs(value), accepted))
+    return best
+
+
+def better(best: Slope, other: Slope) -> Slope:
+    """For each element the accepted one with the smaller error bar."""
+    return chosen(best, other.accepted & (~best.accepted | (other.error < best.error)), other)
+
+
+def chosen(slope: Slope, where: Flags, other: Slope) -> Slope:
+    """``other`` where the flag is up, ``slope`` elsewhere."""
+    return Slope(
+        np.where(where, other.value, slope.value),
+        np.where(where, other.error, slope.error),
+        np.where(where, other.accepted, slope.accepted),
+    )
+
+
+def _never(slopes: Array) -> Flags:
+    return np.zeros(slopes[:, 0].shape, dtype=bool)
+
+
+def _drift(slopes: Array) -> Array:
+    """How far each difference is from its coarser neighbour in its block: what it may still owe to truncation."""
+    drift = np.abs(np.diff(slopes, axis=1, prepend=slopes[:, :1]))
+    for start in range(0, slopes.shape[1], LEVELS):
+        drift[:, start] = np.abs(slopes[:, start + 1] - slopes[:, start])
+    return drift
 
 
 def _candidates(slopes: Array, jitter: Array, power: int) -> list[tuple[int, Array, Array]]:
@@ -143,29 +189,11 @@ def _candidates(slopes: Array, jitter: Array, power: int) -> list[tuple[int, Arr
     return found
 
 
-def _explains(value: Array, bound: Array, slopes: Array, jitter: Array, level: int) -> Flags:
-    """Whether a value accounts for every difference at a finer step: those have next to no bias, and known noise."""
-    if level + 1 >= slopes.shape[1]:
-        return np.isfinite(value) & np.isfinite(bound)
-    finer, before = slopes[:, level + 1 :], slopes[:, level:-1]
-    allowed = 4 * jitter[:, level + 1 :] + np.abs(finer - before) + bound[:, None]
-    # A level beyond the abscissa's resolution is nan and says nothing; an infinite one contradicts.
+def _explains(value: Array, bound: Array, finer: Array, jitter: Array, drift: Array) -> Flags:
+    """Whether a value accounts for every difference at a finer step: those have next to no bias, and known noise.
+
+    A level beyond the abscissa's resolution is nan and says nothing; an infinite one contradicts.
+    """
+    allowed = 4 * jitter + drift + bound[:, None]
     explained = np.isnan(finer) | (np.abs(finer - value[:, None]) <= allowed)
     return np.asarray(explained.all(axis=1) & np.isfinite(bound) & np.isfinite(value))
-
-
-class _Best:
-    """The accepted candidate with the smallest bound, element by element; the last difference where none is."""
-
-    def __init__(self, directions: int, outputs: int) -> None:
-        self.value = np.full((directions, outputs), np.nan)
-        self.bound = np.full((directions, outputs), np.inf)
-
-    def offer(self, value: Array, bound: Array, accepted: Flags) -> None:
-        better = accepted & (bound < self.bound)
-        self.value = np.where(better, value, self.value)
-        self.bound = np.where(better, bound, self.bound)
-
-    def slope(self) -> Slope:
-        accepted = np.isfinite(self.bound)
-        return Slope(self.value, 2 * self.bound + 2 * EPS * np.abs(self.value), accepted)

@@ -1,7 +1,8 @@
 """What is the derivative along each direction, measured as closely as the claims about it require?
 
-One ladder serves a smooth function. Where a claim is not borne out by it, or the point looks like no smooth one, finer
-ladders and noise probes follow; all of them run the same compiled program at other abscissae.
+One block of steps serves a smooth function. Where a claim is not borne out by it, where the finest differences do not
+settle, or where the point looks like no smooth one, finer blocks and noise probes follow; all of them run the same
+compiled program at other abscissae.
 """
 
 from __future__ import annotations
@@ -11,15 +12,18 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from gradhook.judge import Estimate, Tolerance, disputed
-from gradhook.model import Shape
+from gradhook.judge import Estimate, Tolerance, columns_of, disputed
+from gradhook.model import RTOL, Shape
 from gradhook.numerics import differences, noise, signatures
-from gradhook.numerics.differences import EPS, LEVELS, Array, Flags, Ladder, Slope
+from gradhook.numerics.differences import EPS, LEVELS, RATIO, Array, Flags, Ladder, Slope, chosen
 from gradhook.numerics.signatures import Signature
 
 POINTS = 2 * LEVELS + 1
-"""Evaluations for each direction and ladder: both sides of every level, and the point itself."""
-ZOOMS = (1.0, 2.0**-18, 2.0**-36)
+"""Evaluations for each direction and block: both sides of every level, and the point itself."""
+BLOCKS = 3
+"""Blocks of levels one below the other; the last step of the third is 1e-20 of the scale."""
+DROWNED = 3e-10
+"""A change smaller than this part of the value drowns in the value's rounding: differences cannot resolve it to 1e-6."""
 Evaluate = Callable[[Array], Array]
 """Values (D, POINTS, m) at the points ``x + t v`` for ``t`` of shape (D, POINTS)."""
 Claims = Sequence[tuple[slice, Array]]
@@ -28,10 +32,11 @@ Claims = Sequence[tuple[slice, Array]]
 
 @dataclass(frozen=True)
 class Lines:
-    """Where the directions lead, each (D,): natural ``scale`` of a step, ``reach`` of the abscissa, ``room`` on each side.
+    """Where the directions lead, (D,) each: natural ``scale`` of a step, ``reach`` of the abscissa, room on both sides.
 
     ``scale`` is a power of two not below the abscissa's magnitude. No evaluation goes further than ``room_back`` or
-    ``room_ahead``, which is how the domain of an input is respected.
+    ``room_ahead``, which is how the domain of an input is respected. ``terms`` (m,) is the size of the terms that each
+    output sums, where it may be a small difference of them.
     """
 
     scale: Array
@@ -39,16 +44,17 @@ class Lines:
     room_back: Array
     room_ahead: Array
     terms: Array = field(default_factory=lambda: np.zeros(1))
-    """(m,): the size of the terms that each output sums, where it may be a small difference of them; 0: its own size."""
 
 
 @dataclass(frozen=True)
-class Stage:
-    """One ladder and what it says."""
+class Reading:
+    """A ladder and what it says."""
 
     ladder: Ladder
     slope: Slope
     signature: Signature
+    scale: Array
+    rounding: Array
 
 
 def measure(
@@ -57,48 +63,47 @@ def measure(
     claims: Claims,
     tolerance: Tolerance,
     step: float | None = None,
+    narrow: Callable[[], bool] = lambda: True,
 ) -> Estimate:
     """Measure all directions (D) and outputs (m); look closer wherever one of ``claims`` is in dispute.
 
-    With a fixed ``step`` the answer is one plain central difference, as its user asked.
+    With a fixed ``step`` the answer is one plain central difference, as its user asked. ``narrow`` tells whether the
+    function may compute in less than float64 somewhere.
     """
     with np.errstate(all="ignore"):  # a ladder meets poles, overflows and empty sides; its flags say so
-        return _measure(evaluate, lines, claims, tolerance, step)
+        if step is not None:
+            return _plain(evaluate, lines, step)
+        reading = _read(_block(evaluate, lines, 1), lines)
+        for first in _deeper(lines):
+            if not _look_closer(reading, claims, tolerance).any():
+                return _estimate(reading)
+            reading = _read(reading.ladder.extended(_block(evaluate, lines, first)), lines)
+        if not _look_closer(reading, claims, tolerance).any():
+            return _estimate(reading)
+        return _with_noise(reading, *_probe(evaluate, lines), narrow())
 
 
-def _measure(evaluate: Evaluate, lines: Lines, claims: Claims, tolerance: Tolerance, step: float | None) -> Estimate:
-    if step is not None:
-        return _plain(evaluate, lines, step)
-    stages = [_stage(evaluate, lines, ZOOMS[0])]
-    scale = derivative_scale(stages[0], lines)
-    for zoom in ZOOMS[1:]:
-        if not _look_closer(stages, claims, scale, tolerance).any():
-            return _combine(stages, scale, None, None)
-        stages.append(_stage(evaluate, lines, zoom))
-    if not _look_closer(stages, claims, scale, tolerance).any():
-        return _combine(stages, scale, None, None)
-    return _with_noise(stages, scale, *_probe(evaluate, lines))
+def _deeper(lines: Lines) -> list[Array | int]:
+    """Where further blocks begin: one below the other, then at the abscissa's own magnitude if that is tiny.
 
-
-def derivative_scale(stage: Stage, lines: Lines) -> Array:
-    """The size of derivative that matters for each direction and output: the largest change of that output per scale.
-
-    Where an output does not change at all, its own magnitude stands in.
+    Floating point is dense around a tiny abscissa, and log or sqrt there live on its scale.
     """
-    change = np.where(stage.slope.accepted, np.abs(stage.slope.value), 0.0) * lines.scale[:, None]
-    largest = np.maximum(change.max(axis=0, initial=0.0), lines.terms)
-    size = np.where(np.isfinite(stage.ladder.centre), np.abs(stage.ladder.centre), 0.0)
-    return np.asarray(np.where(largest > 0, largest, size)[None, :] / lines.scale[:, None])
+    fit = _fit(lines)
+    own = np.floor(np.log(fit / np.maximum(lines.reach, np.finfo(float).tiny)) / np.log(RATIO))
+    last = 1 + BLOCKS * LEVELS
+    tiny = np.where(lines.reach > 0, np.maximum(own, last), last)
+    return [1 + LEVELS, 1 + 2 * LEVELS, *([tiny] if (own[lines.reach > 0] > last - LEVELS).any() else [])]
 
 
-def _stage(evaluate: Evaluate, lines: Lines, zoom: float) -> Stage:
-    ladder = _ladder(evaluate, lines, differences.steps(_fit(lines) * zoom))
-    signature = signatures.read(ladder)
-    slope = differences.central_slope(ladder)
-    edge = signature.shape == signatures.number(Shape.EDGE)
-    if edge.any():
-        slope = _replace(slope, edge, _inner_slope(ladder))
-    return Stage(ladder, slope, signature)
+def _block(evaluate: Evaluate, lines: Lines, first: Array | int) -> Ladder:
+    step = differences.steps(_fit(lines), first, lines.reach)
+    ahead = np.where(step <= lines.room_ahead[:, None], step, 0.0)
+    back = np.where(step <= lines.room_back[:, None], step, 0.0)
+    values = evaluate(np.concatenate([np.zeros((len(step), 1)), ahead, -back], axis=1))
+    plus = np.where(ahead[:, :, None] > 0, values[:, 1 : 1 + LEVELS], np.nan)
+    minus = np.where(back[:, :, None] > 0, values[:, 1 + LEVELS :], np.nan)
+    centre = values[0, 0] if len(values) else np.zeros(values.shape[2])
+    return Ladder(step, plus, minus, centre, lines.reach, np.broadcast_to(EPS * lines.terms, values[:, 0].shape))
 
 
 def _fit(lines: Lines) -> Array:
@@ -109,136 +114,116 @@ def _fit(lines: Lines) -> Array:
     return np.asarray(np.minimum(lines.scale, 2.0 ** np.floor(np.log2(room * 4))))
 
 
-def _ladder(evaluate: Evaluate, lines: Lines, step: Array) -> Ladder:
-    ahead = np.where(step <= lines.room_ahead[:, None], step, 0.0)
-    back = np.where(step <= lines.room_back[:, None], step, 0.0)
-    values = evaluate(np.concatenate([np.zeros((len(step), 1)), ahead, -back], axis=1))
-    plus = np.where(ahead[:, :, None] > 0, values[:, 1 : 1 + LEVELS], np.nan)
-    minus = np.where(back[:, :, None] > 0, values[:, 1 + LEVELS :], np.nan)
-    return Ladder(step, plus, minus, values[0, 0], lines.reach, np.broadcast_to(EPS * lines.terms, values[:, 0].shape))
+def _read(ladder: Ladder, lines: Lines) -> Reading:
+    signature = signatures.read(ladder)
+    slope = differences.central_slope(ladder)
+    edge = signature.shape == signatures.number(Shape.EDGE)
+    if edge.any():
+        ahead, back = differences.one_sided_slope(ladder, +1), differences.one_sided_slope(ladder, -1)
+        slope = chosen(slope, edge, chosen(ahead, ~np.isfinite(ladder.plus[:, LEVELS - 1]), back))
+    return Reading(ladder, slope, signature, _scale(ladder, slope, lines), _rounding(ladder, lines))
 
 
-def _inner_slope(ladder: Ladder) -> Slope:
-    ahead, back = differences.one_sided_slope(ladder, +1), differences.one_sided_slope(ladder, -1)
-    return _replace(ahead, ~np.isfinite(ladder.plus[:, -1]), back)
+def _scale(ladder: Ladder, slope: Slope, lines: Lines) -> Array:
+    """The size of derivative (D, m) against which an error bar is coarse or fine: a change over the natural scale.
+
+    The largest change of that output in any direction. Where there is none that stands out of the noise (the slope
+    vanishes, as far as differences can tell), the value itself or the slope of the surroundings stands in.
+    """
+    change = np.where(slope.accepted, np.abs(slope.value), 0.0) * lines.scale[:, None]
+    uncertain = np.where(slope.accepted, slope.error, np.inf) * lines.scale[:, None]
+    value = np.where(np.isfinite(ladder.centre), np.abs(ladder.centre), 0.0)
+    signal = np.where((change > 100 * uncertain) & (change > DROWNED * value), change, 0.0).max(axis=0, initial=0.0)
+    around = ladder.change[:, 2] / ladder.steps[:, 2:3] * lines.scale[:, None]
+    around = np.where(np.isfinite(around), around, 0.0).max(axis=0, initial=0.0)
+    size = np.maximum(np.where(signal > 0, signal, value), np.maximum(lines.terms, 1e-3 * around))
+    return np.asarray(size[None, :] / lines.scale[:, None])
 
 
-def _replace(slope: Slope, where: Flags, other: Slope) -> Slope:
-    return Slope(
-        np.where(where, other.value, slope.value),
-        np.where(where, other.error, slope.error),
-        np.where(where, other.accepted, slope.accepted),
-    )
+def _rounding(ladder: Ladder, lines: Lines) -> Array:
+    """What JAX's derivative itself may lose (D, m): roundings of the value, and of terms that cancel in a derivative."""
+    value = np.where(np.isfinite(ladder.centre), np.abs(ladder.centre), 0.0)
+    return np.asarray(np.maximum(64 * EPS * value, RTOL * lines.terms)[None, :] / lines.scale[:, None])
 
 
-def _look_closer(stages: list[Stage], claims: Claims, scale: Array, tolerance: Tolerance) -> Flags:
-    best = _best([s.slope for s in stages])
-    shape = _shape(stages).shape
-    closer = (shape != signatures.number(Shape.SMOOTH)) | ~best.accepted
+def _look_closer(reading: Reading, claims: Claims, tolerance: Tolerance) -> Flags:
+    slope = reading.slope
+    smooth = reading.signature.shape == signatures.number(Shape.SMOOTH)
+    closer = ~smooth | ~slope.accepted | ~_settled(reading)
+    estimate = _estimate(reading)
     for columns, claim in claims:
-        known = best.value[:, columns], best.error[:, columns], best.accepted[:, columns], scale[:, columns]
-        closer[:, columns] |= disputed(claim, *known, tolerance)
-    return np.asarray(closer & np.isfinite(stages[0].ladder.centre))
+        closer[:, columns] |= disputed(claim, columns_of(estimate, columns), tolerance)
+    return np.asarray(closer & np.isfinite(reading.ladder.centre))
 
 
-def _shape(stages: list[Stage]) -> Signature:
-    """The signature of the finest stage that could tell."""
-    told = stages[0].signature
-    for stage in stages[1:]:
-        finer = stage.signature
-        pick = finer.telling
-        told = Signature(
-            np.where(pick, finer.shape, told.shape),
-            np.where(pick, finer.left, told.left),
-            np.where(pick, finer.right, told.right),
-            told.telling | pick,
-        )
-    return told
-
-
-def _best(slopes: list[Slope]) -> Slope:
-    """For each element the accepted slope with the smallest error bar."""
-    best = slopes[0]
-    for slope in slopes[1:]:
-        best = _replace(best, slope.accepted & (~best.accepted | (slope.error < best.error)), slope)
-    return best
+def _settled(reading: Reading) -> Flags:
+    """Whether the finest difference is the slope within its own noise: else something finer than the ladder is there."""
+    ladder, slope = reading.ladder, reading.slope
+    jitter = ladder.noise[:, -1] / ladder.steps[:, -1:]
+    last = ladder.central[:, -1]
+    return np.asarray(np.isnan(last) | (np.abs(last - slope.value) <= 8 * jitter + slope.error))
 
 
 def _probe(evaluate: Evaluate, lines: Lines) -> tuple[Array, Array]:
-    """Noise at equally spaced points, at a coarse and at a fine spacing: (D, m) each."""
-    middle = (POINTS - 1) // 2
-    offsets = np.arange(POINTS) - middle
+    """Noise at equally spaced points, (D, m) each: at the coarse spacing, and the least of all spacings."""
+    offsets = np.arange(POINTS) - (POINTS - 1) // 2
     found = []
-    for spacing in (noise.COARSE, noise.FINE):
-        points = _fit(lines)[:, None] * spacing * offsets
+    for spacing in noise.SPACINGS:
+        points = np.maximum(_fit(lines) * spacing, 512 * EPS * lines.reach)[:, None] * offsets
         inside = (points <= lines.room_ahead[:, None]) & (-points <= lines.room_back[:, None])
         found.append(noise.spread(evaluate(np.where(inside, points, 0.0))))
-    return found[0], found[1]
+    return found[0], np.min(found, axis=0)
 
 
-def _with_noise(stages: list[Stage], scale: Array, coarse: Array, fine: Array) -> Estimate:
-    rounding = np.maximum(EPS * np.abs(stages[0].ladder.centre), stages[0].ladder.floor)
-    best = _best([s.slope for s in stages])
-    quantum = noise.quantum([s.ladder for s in stages], _largest_slope(stages))
-    sigma = np.minimum(coarse, fine)
+def _with_noise(reading: Reading, coarse: Array, sigma: Array, narrow: bool) -> Estimate:
+    """The slope under the noise that was measured, and what large steps alone see if fine ones see something else."""
+    ladder, base = reading.ladder, reading.ladder.coarsest()
+    rounding = np.maximum(EPS * np.abs(ladder.centre), ladder.floor)
+    quantum = np.zeros_like(sigma)
+    if narrow:
+        alone = differences.central_slope(base)
+        quantum = noise.quantum(ladder, np.where(alone.accepted, alone.value, 0.0))
     floor = np.maximum(np.where(sigma > 4 * rounding, 2 * sigma, 0.0), quantum)
-    noisy = [_floored(stage, floor) for stage in stages[:2]]
-    settled = [_replace(s.slope, floor > 0, n) for s, n in zip(stages, noisy, strict=False)] + [
-        _replace(
-            stages[2].slope,
-            floor > 0,
-            Slope(best.value, np.full_like(best.error, np.inf), np.zeros_like(best.accepted)),
-        )
-    ]
-    stages = [Stage(s.ladder, slope, s.signature) for s, slope in zip(stages, settled, strict=True)]
-    large = _floored(stages[0], np.maximum(2 * np.where(coarse > 4 * rounding, coarse, 0.0), floor))
-    estimate = _combine(stages, scale, floor, quantum > 0)
-    differs = large.accepted & (np.abs(large.value - estimate.value) > large.error + estimate.error)
+    settled = chosen(reading.slope, floor > 0, _floored(ladder, floor))
+    ripple = np.maximum(np.where(coarse > 4 * rounding, 2 * coarse, 0.0), floor)
+    large = _floored(base, ripple)
+    differs = large.accepted & (np.abs(large.value - settled.value) > large.error + settled.error)
+    estimate = _estimate(replace(reading, slope=settled))
     return replace(
         estimate,
-        coarse=np.where(differs, large.value, estimate.coarse),
-        coarse_error=np.where(differs, large.error, estimate.coarse_error),
+        noise=floor,
+        quantised=quantum > 0,
+        coarse=np.where(differs, large.value, np.nan),
+        coarse_error=np.where(differs, large.error, np.nan),
     )
 
 
-def _floored(stage: Stage, floor: Array) -> Slope:
-    return differences.central_slope(replace(stage.ladder, floor=np.maximum(floor, stage.ladder.floor)))
+def _floored(ladder: Ladder, floor: Array) -> Slope:
+    return differences.central_slope(replace(ladder, floor=np.maximum(floor, ladder.floor)))
 
 
-def _largest_slope(stages: list[Stage]) -> Array:
-    found = [np.where(s.slope.accepted, np.abs(s.slope.value), 0.0) for s in stages]
-    return np.asarray(np.max(found, axis=0))
-
-
-def _combine(stages: list[Stage], scale: Array, floor: Array | None, quantised: Flags | None) -> Estimate:
-    best, told = _best([s.slope for s in stages]), _shape(stages)
-    sides = [_best([differences.one_sided_slope(s.ladder, side) for s in stages]) for side in (-1, +1)]
-    left, right = (
-        np.where(s.accepted, s.value, fallback) for s, fallback in zip(sides, (told.left, told.right), strict=True)
-    )
-    coarse, coarse_error = _contradiction(stages, best)
+def _estimate(reading: Reading) -> Estimate:
+    ladder, slope, told = reading.ladder, reading.slope, reading.signature
+    left, right, side_error = told.left, told.right, np.full_like(slope.error, np.inf)
+    if (told.shape != signatures.number(Shape.SMOOTH)).any():
+        sides = [differences.one_sided_slope(ladder, side) for side in (-1, +1)]
+        left = np.where(sides[0].accepted, sides[0].value, left)
+        right = np.where(sides[1].accepted, sides[1].value, right)
+        side_error = np.maximum(sides[0].error, sides[1].error)
+    nothing = np.full_like(slope.value, np.nan)
     return Estimate(
-        value=best.value, error=best.error, accepted=best.accepted, shape=told.shape, left=left, right=right,
-        side_error=np.maximum(sides[0].error, sides[1].error), coarse=coarse, coarse_error=coarse_error,
-        noise=np.zeros_like(best.value) if floor is None else floor,
-        quantised=np.zeros(best.value.shape, dtype=bool) if quantised is None else quantised, scale=scale,
-        centre=stages[0].ladder.centre,
+        value=slope.value, error=slope.error, accepted=slope.accepted, shape=told.shape, left=left, right=right,
+        side_error=side_error, coarse=nothing, coarse_error=nothing, noise=np.zeros_like(slope.value),
+        quantised=np.zeros(slope.value.shape, dtype=bool), scale=reading.scale, rounding=reading.rounding, centre=ladder.centre,
     )  # fmt: skip
 
 
-def _contradiction(stages: list[Stage], best: Slope) -> tuple[Array, Array]:
-    """What the largest steps say, where both they and the chosen ones are sure of something else; nan elsewhere."""
-    first = stages[0].slope
-    differs = first.accepted & best.accepted & (np.abs(first.value - best.value) > first.error + best.error)
-    return np.where(differs, first.value, np.nan), np.where(differs, first.error, np.nan)
-
-
 def _plain(evaluate: Evaluate, lines: Lines, step: float) -> Estimate:
-    ladder = _ladder(evaluate, lines, np.full((len(lines.scale), LEVELS), step))
+    block = _block(evaluate, lines, 1)
+    fixed = np.full_like(block.steps, step)
+    values = evaluate(np.concatenate([np.zeros((len(fixed), 1)), fixed, -fixed], axis=1))
+    ladder = replace(block, steps=fixed, plus=values[:, 1 : 1 + LEVELS], minus=values[:, 1 + LEVELS :])
     slope = differences.plain_slope(ladder)
-    return _combine([Stage(ladder, slope, _nothing_told(slope))], np.abs(slope.value), None, None)
-
-
-def _nothing_told(slope: Slope) -> Signature:
     smooth = np.full(slope.value.shape, signatures.number(Shape.SMOOTH))
-    return Signature(smooth, slope.value, slope.value, np.zeros(slope.value.shape, dtype=bool))
+    signature = Signature(smooth, slope.value, slope.value)
+    return _estimate(Reading(ladder, slope, signature, np.abs(slope.value), np.zeros_like(slope.value)))

@@ -8,8 +8,8 @@ import numpy as np
 
 from gradhook.numerics.differences import EPS, Array, Ladder
 
-COARSE, FINE = 2.0**-20, 2.0**-34
-"""Spacings, in units of the scale: a kink or an oscillation shrinks from one to the other, noise does not."""
+SPACINGS = (2.0**-20, 2.0**-34, 2.0**-46)
+"""In units of the scale, coarse to fine: a kink or an oscillation shrinks from one to the next, noise does not."""
 _ORDER = 6
 
 
@@ -24,20 +24,25 @@ def spread(values: Array) -> Array:
     return np.where(np.isfinite(sigma), sigma, 0.0)
 
 
-def quantum(ladders: list[Ladder], slope: Array) -> Array:
+def quantum(ladder: Ladder, slope: Array) -> Array:
     """The smallest change that the values can make, where it is far coarser than float64 (D, m); else 0.
 
     A function computed in float32 somewhere does not change at all for small steps and then changes by a whole
     quantum. Flat functions do not change either: they are told apart by ``slope``, which predicts a visible change.
     """
-    smallest = np.full(slope.shape, np.inf)
-    stuck = np.zeros(slope.shape, dtype=bool)
-    for ladder in ladders:
-        size = EPS * np.maximum(np.abs(ladder.centre), np.finfo(np.float64).tiny)
-        for side in (ladder.plus, ladder.minus):
-            change = np.abs(side - ladder.centre)
-            expected = np.abs(slope)[:, None, :] * ladder.steps[:, :, None]
-            stuck |= ((change == 0) & (expected > 64 * size)).any(axis=1)
-            smallest = np.minimum(smallest, np.where(change > 0, change, np.inf).min(axis=1))
-    coarse = stuck & np.isfinite(smallest) & (smallest > 2**10 * EPS * np.abs(ladders[0].centre))
-    return np.where(coarse, smallest, 0.0)
+    size = EPS * np.maximum(_largest(ladder), np.finfo(np.float64).tiny)
+    found = np.zeros(slope.shape)
+    for side in (ladder.plus, ladder.minus):
+        changes = np.where(ladder.resolvable[:, :, None], np.abs(side - ladder.centre), np.nan)
+        expected = np.abs(slope)[:, None, :] * ladder.steps[:, :, None]
+        stuck = ((changes == 0) & (expected > 64 * size[:, None, :])).any(axis=1)
+        smallest = np.where(changes > 0, changes, np.inf).min(axis=1)
+        coarse = stuck & np.isfinite(smallest) & (smallest > 2**10 * size)
+        found = np.maximum(found, np.where(coarse, smallest, 0.0))
+    return found
+
+
+def _largest(ladder: Ladder) -> Array:
+    """The largest finite value near the point, (D, m): at the finest steps, for far away the function may be huge."""
+    near = np.concatenate([ladder.plus[:, -4:], ladder.minus[:, -4:]], axis=1)
+    return np.asarray(np.where(np.isfinite(near), np.abs(near), 0.0).max(axis=1))

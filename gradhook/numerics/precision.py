@@ -23,6 +23,14 @@ def narrowings(held: Held) -> list[Narrowing]:
     return list(dict.fromkeys(n for n in found if n))
 
 
+def may_narrow(held: Held) -> bool:
+    """Whether anything in the function may compute in less than float64, as far as its jaxpr tells."""
+    if not held.traceable:
+        return True
+    jaxpr = jax.make_jaxpr(held.call)(held.point)
+    return any("callback" in equation.primitive.name or _narrowing(equation) for equation in equations(jaxpr))
+
+
 def _narrowing(equation: Any) -> Narrowing | None:
     inputs = [_width(var) for var in equation.invars]
     outputs = [(_width(var), var) for var in equation.outvars]

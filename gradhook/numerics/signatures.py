@@ -27,12 +27,11 @@ def number(shape: Shape) -> np.int8:
 
 @dataclass(frozen=True)
 class Signature:
-    """What the ladder shows: ``shape`` (D, m), one-sided slopes at the finest usable step, and whether it could tell."""
+    """What the ladder shows: ``shape`` (D, m), and the one-sided slopes at the finest usable step."""
 
     shape: Shapes
     left: Array
     right: Array
-    telling: Flags
 
 
 def read(ladder: Ladder) -> Signature:
@@ -42,9 +41,7 @@ def read(ladder: Ladder) -> Signature:
     shape = np.full(right[:, 0].shape, number(Shape.SMOOTH))
     for name, seen in _signatures(ladder, window, left, right):
         shape = np.where(seen & (shape == number(Shape.SMOOTH)), number(name), shape)
-    edge = _edge(ladder)
-    telling = edge | (window >= 0).all(axis=1)
-    return Signature(np.where(edge, number(Shape.EDGE), shape), left[:, -1], right[:, -1], telling)
+    return Signature(np.where(_edge(ladder), number(Shape.EDGE), shape), left[:, -1], right[:, -1])
 
 
 def _signatures(ladder: Ladder, window: NDArray[np.intp], left: Array, right: Array) -> list[tuple[Shape, Flags]]:
@@ -94,6 +91,9 @@ def _between(rates: Array, low: float, high: float) -> Flags:
 
 def _edge(ladder: Ladder) -> Flags:
     """One side finite and the other not, however small the step: the point lies on the edge of the domain."""
-    plus, minus = np.isfinite(ladder.plus[:, -WINDOW:]), np.isfinite(ladder.minus[:, -WINDOW:])
+    told = ladder.resolvable[:, :, None] & (ladder.steps > 0)[:, :, None]
+    finest = np.sort(np.where(told, np.arange(told.shape[1])[None, :, None], -1), axis=1)[:, -WINDOW:]
+    finest = np.broadcast_to(finest, (*finest.shape[:2], ladder.plus.shape[2]))
+    plus, minus = (np.isfinite(_pick(side, finest)) for side in (ladder.plus, ladder.minus))
     one_sided = (plus & ~minus).all(axis=1) | (minus & ~plus).all(axis=1)
     return np.asarray(one_sided & np.isfinite(ladder.centre))

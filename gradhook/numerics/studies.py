@@ -15,6 +15,7 @@ from gradhook.numerics.directions import Directions
 from gradhook.numerics.drawing import generator
 from gradhook.numerics.held import Held
 from gradhook.numerics.measure import Lines
+from gradhook.numerics.precision import may_narrow
 from gradhook.numerics.programs import Clock, Programs
 from gradhook.probe import Fault, Label, Study
 
@@ -120,7 +121,7 @@ class Laboratory:
         reverse = slice(outputs, outputs + len(weights)) if len(weights) else slice(0, outputs)
         columns = {"fwd": slice(0, outputs), "rev": reverse}
         wanted = [(columns[mode], claim) for mode, claim in claims.items() if not isinstance(claim, Fault)]
-        return measure.measure(evaluate, lines, wanted, self.tolerance, self.step)
+        return measure.measure(evaluate, lines, wanted, self.tolerance, self.step, lambda: may_narrow(self.held))
 
 
 def along(rows: Array, vectors: Array) -> Array:

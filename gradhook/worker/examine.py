@@ -76,7 +76,8 @@ def _untested(outcomes: list[Outcome], target: Target, situation: Situation) -> 
     """An answer of its own where no question about the derivative could be asked: silence must not look like a pass."""
     asked = {"exact": ("GRD101", "GRD102"), "surrogate": ("GRD201", "GRD202")}[target.claim]
     answers = [o for o in outcomes if o.code in asked]
-    if situation.error is not None or any(o.verdict is not Verdict.SKIP for o in answers):
+    reported = any(o.findings for o in outcomes)
+    if situation.error is not None or reported or any(o.verdict is not Verdict.SKIP for o in answers):
         return []
     reasons = "; ".join(dict.fromkeys(o.note for o in answers if o.note))
     finding = Finding(

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from gradhook.judge import Estimate, Tolerance
+from gradhook.numerics.differences import Array, Ladder, steps
+from gradhook.numerics.measure import Lines, measure
+
+Function = Callable[[Any], Any]
+
+
+@pytest.fixture(autouse=True)
+def float64() -> Iterator[None]:
+    with jax.enable_x64(True):
+        yield
+
+
+@pytest.fixture
+def ladder() -> Callable[..., Ladder]:
+    """The ladder of a numpy function at a point; the outputs are the last axis of what it returns, or one."""
+
+    def build(function: Function, x: float, scale: float | None = None, floor: float = 0.0) -> Ladder:
+        h = steps(np.array([natural(x) if scale is None else scale]))
+        with np.errstate(all="ignore"):
+            plus, minus = (_columns(function, x + side * h) for side in (1, -1))
+            centre = _columns(function, np.array([[x]]))[0, 0]
+        return Ladder(h, plus, minus, centre, np.array([abs(x)]), np.full((1, len(centre)), floor))
+
+    return build
+
+
+def _columns(function: Function, x: Array) -> Array:
+    values = np.asarray(function(x), dtype=np.float64)
+    return values if values.ndim == 3 else values[..., None]
+
+
+def natural(x: float) -> float:
+    """The power of two not below the point's magnitude, nor below 1: the scale of a step."""
+    return float(2.0 ** np.ceil(np.log2(max(1.0, abs(x)))))
+
+
+@pytest.fixture
+def along_axis() -> Callable[..., Lines]:
+    """One line in the direction of growing ``x``, with so much room on both sides."""
+
+    def build(x: float, back: float = np.inf, ahead: float = np.inf) -> Lines:
+        return Lines(*(np.array([v]) for v in (natural(x), abs(x), back, ahead)))
+
+    return build
+
+
+@pytest.fixture
+def measured(along_axis: Callable[..., Lines]) -> Callable[..., Estimate]:
+    """What is measured of a JAX function of one number, in the face of a claim."""
+
+    def run(function: Function, x: float, claim: float, step: float | None = None, **room: float) -> Estimate:
+        program = jax.jit(lambda ts: jax.lax.map(lambda t: function(x + t), ts))
+
+        def evaluate(t: Array) -> Array:
+            return np.asarray(program(jnp.asarray(t[0])), dtype=np.float64).reshape(1, t.shape[1], -1)
+
+        claims = [(slice(0, 1), np.array([[claim]]))]
+        return measure(evaluate, along_axis(x, **room), claims, Tolerance(), step)
+
+    return run
