@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradhook.judge import Array, Estimate, Flags, Judgement, columns_of, judge
-from gradhook.messages import Spot, mode_name, text
-from gradhook.model import Finding, Mode, Outcome, Verdict, worst
+from gradhook.judge import Array, Estimate, Flags, Judgement, columns_of, judge, shape_of
+from gradhook.messages import Spot, declared_kink, mode_name, text
+from gradhook.model import Finding, Mode, Outcome, Shape, Verdict, worst
 from gradhook.probe import Fault, Label, Probe, Study
 
 SHOWN = 4
@@ -34,8 +34,23 @@ def compare(study: Study, mode: Mode, probe: Probe, code: str) -> Outcome:
         return _fault(claim, study, mode, probe, code)
     measured = columns_of(study.measured, study.columns(mode))
     defined = np.isfinite(measured.centre)[None, :] & np.isfinite(claim)
-    compared = Compared(study, mode, claim, measured, judge(claim, measured, probe.tolerance, probe.kink), defined)
+    compared = Compared(study, mode, claim, measured, _judge(study, claim, measured, probe), defined)
     return _outcome(compared, probe, code)
+
+
+def _judge(study: Study, claim: Array, measured: Estimate, probe: Probe) -> Judgement:
+    """A convention at kinks speaks of coordinates; along a direction that moves everything any slope between is kept."""
+    judged = judge(claim, measured, probe.tolerance, probe.kink)
+    if probe.kink is None:
+        return judged
+    everything = np.array([label.leaf == "direction" for label in study.input_labels])[:, None]
+    loose = judge(claim, measured, probe.tolerance, "subgradient")
+    return Judgement(
+        np.where(everything, loose.verdict, judged.verdict),
+        np.where(everything, loose.code, judged.code),
+        judged.tolerance,
+        np.where(everything, loose.resolution, judged.resolution),
+    )
 
 
 def _fault(fault: Fault, study: Study, mode: Mode, probe: Probe, code: str) -> Outcome:
@@ -45,9 +60,17 @@ def _fault(fault: Fault, study: Study, mode: Mode, probe: Probe, code: str) -> O
     message = f"{what} was claimed, but {fault.message}" if fault.missing else f"{what} raises {fault.message}"
     finding = Finding(
         code, Verdict.FAIL, message, case=probe.case, mode=mode, order=study.order,
-        path=fault.path or None, line=fault.line or None,
+        path=fault.path or None, line=fault.line or None, help=_remedy(fault),
     )  # fmt: skip
     return Outcome(code, Verdict.FAIL, probe.case, (finding,))
+
+
+def _remedy(fault: Fault) -> str:
+    if fault.message.startswith(("ConcretizationTypeError", "TracerArrayConversionError", "TracerBoolConversionError")):
+        return (
+            "the function needs concrete numbers: write it with jax.numpy instead of math or numpy, where instead of if"
+        )
+    return ""
 
 
 def _outcome(compared: Compared, probe: Probe, code: str) -> Outcome:
@@ -117,7 +140,7 @@ def _finding(
         compared.study.input_labels[place[0]], _output(compared, place[1]), what,
     )  # fmt: skip
     cause = "GRD406" if narrow else cause
-    message, help = text(cause, spot)
+    message, help = declared_kink(spot, probe.kink) if _at_kink(compared, place, verdict) else text(cause, spot)
     more = f" (and {count - 1} more element{'s' if count > 2 else ''})" if count > 1 else ""
     return Finding(
         cause, verdict, message + more, case=probe.case, mode=compared.mode, order=compared.study.order,
@@ -125,3 +148,7 @@ def _finding(
         measured=spot.get("value"), error=spot.get("error"), tolerance=float(compared.judgement.tolerance[place]),
         resolution=float(compared.judgement.resolution[place]), path=path or None, line=line or None, help=help,
     )  # fmt: skip
+
+
+def _at_kink(compared: Compared, place: tuple[int, int], verdict: Verdict) -> bool:
+    return verdict is Verdict.FAIL and shape_of(compared.measured, place) is Shape.KINK

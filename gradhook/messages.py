@@ -105,6 +105,17 @@ def _kink(spot: Spot) -> Text:
     )
 
 
+def declared_kink(spot: Spot, kink: str | float | None) -> Text:
+    """A claim that no slope of a kink bears out, or not the one that was declared."""
+    asked = "" if kink is None else f", declared is kink={kink!r}"
+    return (
+        f"kink: {_kink(spot)[0].removeprefix('kink: ')}{asked} ({spot.seen})",
+        "the claim is none of the slopes that the function has here"
+        if kink is None
+        else "declare the slope that JAX gives, or change the function so that it gives the declared one",
+    )
+
+
 def _jump(spot: Spot) -> Text:
     return (
         f"jump: {spot.claim}, but the value changes by a finite amount for the smallest step",

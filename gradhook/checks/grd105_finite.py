@@ -50,10 +50,16 @@ def _worst(study: Study, mode: Mode, claim: Array, probe: Probe) -> Finding | No
     )  # fmt: skip
 
 
+_ARTICLE = {Shape.EDGE: "the"}
+
+
 def _cause(shape: Shape, undecided: bool) -> tuple[str, str]:
     if undecided:
         code = NO_SLOPE.get(shape, "GRD408")
-        return code, f"the function has a {shape} here, so no finite derivative exists: move the case away"
+        return (
+            code,
+            f"here the function has {_ARTICLE.get(shape, 'a')} {shape}, so no finite derivative exists: move the case away",
+        )
     return RULE.code, (
         "the usual causes: an unselected branch of where() that is not finite (guard its input with a second where), "
         "sqrt or norm at 0, 0 * inf"

@@ -99,7 +99,7 @@ class Instruments:
     def held(self) -> Held:
         """The function as a map from R^n to R^m."""
         held = hold(self.function, self.arguments)
-        if not held.outputs.size:
+        if not held.outputs.leaves:
             raise GradhookError(
                 "the function returns no floating number, so there is nothing to differentiate",
                 "return an array or a float; integers and booleans have no derivative",

@@ -116,12 +116,18 @@ def _fit(lines: Lines) -> Array:
 
 def _read(ladder: Ladder, lines: Lines) -> Reading:
     signature = signatures.read(ladder)
+    slope = _slope(ladder, signature)
+    return Reading(ladder, slope, signature, _scale(ladder, slope, lines), _rounding(ladder, lines))
+
+
+def _slope(ladder: Ladder, signature: Signature) -> Slope:
+    """Central differences; at an edge of the domain those of the inner side."""
     slope = differences.central_slope(ladder)
     edge = signature.shape == signatures.number(Shape.EDGE)
     if edge.any():
         ahead, back = differences.one_sided_slope(ladder, +1), differences.one_sided_slope(ladder, -1)
         slope = chosen(slope, edge, chosen(ahead, ~np.isfinite(ladder.plus[:, LEVELS - 1]), back))
-    return Reading(ladder, slope, signature, _scale(ladder, slope, lines), _rounding(ladder, lines))
+    return slope
 
 
 def _scale(ladder: Ladder, slope: Slope, lines: Lines) -> Array:
@@ -166,12 +172,15 @@ def _settled(reading: Reading) -> Flags:
 
 def _probe(evaluate: Evaluate, lines: Lines) -> tuple[Array, Array]:
     """Noise at equally spaced points, (D, m) each: at the coarse spacing, and the least of all spacings."""
-    offsets = np.arange(POINTS) - (POINTS - 1) // 2
+    offsets = np.arange(float(POINTS)) - (POINTS - 1) // 2
     found = []
     for spacing in noise.SPACINGS:
-        points = np.maximum(_fit(lines) * spacing, 512 * EPS * lines.reach)[:, None] * offsets
-        inside = (points <= lines.room_ahead[:, None]) & (-points <= lines.room_back[:, None])
-        found.append(noise.spread(evaluate(np.where(inside, points, 0.0))))
+        h = np.maximum(_fit(lines) * spacing, 512 * EPS * lines.reach)[:, None]
+        points = h * offsets
+        # Near an edge both halves lie on the inner side, one behind the other.
+        points = np.where(-points > lines.room_back[:, None], points + h * POINTS, points)
+        points = np.where(points > lines.room_ahead[:, None], points - h * POINTS, points)
+        found.append(noise.spread(evaluate(points)))
     return found[0], np.min(found, axis=0)
 
 
@@ -184,11 +193,13 @@ def _with_noise(reading: Reading, coarse: Array, sigma: Array, narrow: bool) -> 
         alone = differences.central_slope(base)
         quantum = noise.quantum(ladder, np.where(alone.accepted, alone.value, 0.0))
     floor = np.maximum(np.where(sigma > 4 * rounding, 2 * sigma, 0.0), quantum)
-    settled = chosen(reading.slope, floor > 0, _floored(ladder, floor))
+    noisy = _floored(ladder, floor)
+    told = signatures.chosen(reading.signature, floor > 0, signatures.read(noisy))
+    settled = chosen(reading.slope, floor > 0, _slope(noisy, told))
     ripple = np.maximum(np.where(coarse > 4 * rounding, 2 * coarse, 0.0), floor)
-    large = _floored(base, ripple)
+    large = _slope(_floored(base, ripple), told)
     differs = large.accepted & (np.abs(large.value - settled.value) > large.error + settled.error)
-    estimate = _estimate(replace(reading, slope=settled))
+    estimate = _estimate(replace(reading, slope=settled, signature=told))
     return replace(
         estimate,
         noise=floor,
@@ -198,8 +209,8 @@ def _with_noise(reading: Reading, coarse: Array, sigma: Array, narrow: bool) -> 
     )
 
 
-def _floored(ladder: Ladder, floor: Array) -> Slope:
-    return differences.central_slope(replace(ladder, floor=np.maximum(floor, ladder.floor)))
+def _floored(ladder: Ladder, floor: Array) -> Ladder:
+    return replace(ladder, floor=np.maximum(floor, ladder.floor))
 
 
 def _estimate(reading: Reading) -> Estimate:

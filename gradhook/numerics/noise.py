@@ -18,7 +18,10 @@ def spread(values: Array) -> Array:
 
     Difference tables after Moré and Wild (ECnoise, SIAM J. Sci. Comput. 33, 2011): sigma_k^2 = (k!)^2 / (2k)! mean(T_k^2).
     """
-    table = np.diff(values, n=_ORDER, axis=1)
+    middle = values.shape[1] // 2
+    # Each side on its own, without the point: a kink or a jump there is no noise.
+    sides = (values[:, :middle], values[:, middle + 1 :])
+    table = np.concatenate([np.diff(side, n=_ORDER, axis=1) for side in sides], axis=1)
     gain = math.factorial(_ORDER) ** 2 / math.factorial(2 * _ORDER)
     sigma = np.sqrt(gain * np.mean(table**2, axis=1))
     return np.where(np.isfinite(sigma), sigma, 0.0)
@@ -31,14 +34,14 @@ def quantum(ladder: Ladder, slope: Array) -> Array:
     quantum. Flat functions do not change either: they are told apart by ``slope``, which predicts a visible change.
     """
     size = EPS * np.maximum(_largest(ladder), np.finfo(np.float64).tiny)
-    found = np.zeros(slope.shape)
+    found = np.full(slope.shape, np.inf)
     for side in (ladder.plus, ladder.minus):
         changes = np.where(ladder.resolvable[:, :, None], np.abs(side - ladder.centre), np.nan)
         expected = np.abs(slope)[:, None, :] * ladder.steps[:, :, None]
         stuck = ((changes == 0) & (expected > 64 * size[:, None, :])).any(axis=1)
         smallest = np.where(changes > 0, changes, np.inf).min(axis=1)
         coarse = stuck & np.isfinite(smallest) & (smallest > 2**10 * size)
-        found = np.maximum(found, np.where(coarse, smallest, 0.0))
+        found = np.minimum(found, np.where(coarse, smallest, 0.0))  # both sides must say so: a ramp has one flat side
     return found
 
 

@@ -34,6 +34,15 @@ class Signature:
     right: Array
 
 
+def chosen(signature: Signature, where: Flags, other: Signature) -> Signature:
+    """``other`` where the flag is up, ``signature`` elsewhere."""
+    return Signature(
+        np.where(where, other.shape, signature.shape),
+        np.where(where, other.left, signature.left),
+        np.where(where, other.right, signature.right),
+    )
+
+
 def read(ladder: Ladder) -> Signature:
     """Classify every direction and output of a ladder; smooth wherever no signature is complete."""
     window = _window(ladder)

@@ -129,10 +129,10 @@ def _order(given: Any) -> int:
 def _modes(given: Any) -> tuple[str, ...] | None:
     if given is None:
         return None
-    modes = (given,) if isinstance(given, str) else tuple(given)
-    if not modes or any(mode not in MODES for mode in modes):
+    modes = (given,) if isinstance(given, str) else given
+    if not isinstance(modes, (list, tuple)) or not modes or any(mode not in MODES for mode in modes):
         raise GradhookError(f"modes={given!r}", 'modes are "fwd" and "rev", for example modes=("rev",)')
-    return modes
+    return tuple(modes)
 
 
 def _tolerance(name: str, given: Any) -> float:
@@ -157,8 +157,10 @@ def _wrt(given: Any) -> Any:
 
 
 def _kink(given: Any) -> str | float | None:
-    if given is None or given in KINKS or (isinstance(given, (int, float)) and not isinstance(given, bool)):
-        return given if given is None or isinstance(given, str) else float(given)
+    if given is None or (isinstance(given, str) and given in KINKS):
+        return given
+    if isinstance(given, (int, float)) and not isinstance(given, bool):
+        return float(given)
     near = difflib.get_close_matches(str(given), KINKS, 1)
     raise GradhookError(
         f"kink={given!r}",

@@ -58,12 +58,30 @@ def _case(
     seed = f"{target.name}\x1f{situation.name}\x1f{settings.seed}"
     probe = Instruments(subject, situation, wanted, seed, clock)
     try:
+        if situation.error is None and (nothing := _cannot_start(probe, target)):
+            return [_placed(nothing, target)]
         outcomes = [check.run(probe) for check in _questions(target, situation)]
         return [_placed(outcome, target) for outcome in [*outcomes, *_untested(outcomes, target, situation)]]
     except GradhookError as error:
-        return [_refused("GRD909", error, situation.name)]
+        return [_placed(_refused("GRD909", error, situation.name), target)]
     except BaseException as error:
-        return [_error(replace(escaped(error, Path(target.root)), case=situation.name))]
+        return [_placed(_error(replace(escaped(error, Path(target.root)), case=situation.name)), target)]
+
+
+def _cannot_start(probe: Instruments, target: Target) -> Outcome | None:
+    """Call the function for the first time: what it raises is its own, and without numbers nothing can be asked."""
+    try:
+        held = probe.held
+    except GradhookError:
+        raise
+    except BaseException as error:
+        return _error(fault("GRD904", error, Path(target.root), case=probe.case))
+    if held.inputs.size and held.outputs.size:
+        return None
+    what = "differentiated arrays" if not held.inputs.size else "results"
+    return Outcome(
+        "GRD410", Verdict.SKIP, probe.case, note=f"all {what} are empty: the function ran, nothing was compared"
+    )
 
 
 def _questions(target: Target, situation: Situation) -> list[Check]:
@@ -113,9 +131,20 @@ def _error(finding: Finding) -> Outcome:
 
 
 def _report(target: Target, outcomes: list[Outcome], clock: Clock) -> TargetReport:
+    if all(outcome.verdict is Verdict.SKIP for outcome in outcomes):
+        outcomes = [*outcomes, _placed(_nothing(outcomes), target)]
     findings = gravest_first([f for outcome in outcomes for f in outcome.findings])
     seen = [o.resolution for o in outcomes if o.resolution is not None and o.verdict is Verdict.PASS]
     return TargetReport(
         target, worst([o.verdict for o in outcomes]), tuple(outcomes), findings, max(seen, default=None),
         Seconds(clock.compile, clock.run),
     )  # fmt: skip
+
+
+def _nothing(outcomes: list[Outcome]) -> Outcome:
+    """A target of which nothing was asked must not look green."""
+    reasons = "; ".join(dict.fromkeys(o.note for o in outcomes if o.note))
+    finding = Finding(
+        "GRD410", Verdict.UNDECIDED, f"nothing was tested: {reasons}", help="add a case with numbers in it"
+    )
+    return Outcome("GRD410", Verdict.UNDECIDED, None, (finding,))

@@ -1,0 +1,121 @@
+"""What a surrogate does on every route, beside what was declared for it; its own differences play no part."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from gradhook.errors import GradhookError
+from gradhook.numerics.drawing import generator
+from gradhook.numerics.held import gather, hold
+from gradhook.numerics.programs import Clock
+from gradhook.numerics.surrogates import Declared, contract
+from gradhook.probe import Contract, Fault
+
+
+@jax.custom_jvp
+def _straight(x: Any) -> Any:
+    return jnp.round(x)
+
+
+@_straight.defjvp
+def _straight_jvp(primals: Any, tangents: Any) -> Any:
+    return jnp.round(primals[0]), tangents[0]
+
+
+X = np.array([0.4, 1.6, -2.2])
+
+
+def _contract(
+    function: Any, *args: Any, modes: tuple[str, ...] = ("fwd", "rev"), wrt: Any = None, **said: Any
+) -> Contract:
+    held = hold(function, gather(function, args, {}, wrt, generator("test")))
+    declared = Declared(*(said.get(name) for name in ("forward", "derivative_of", "rule", "tangent")))
+    return contract(held, declared, "test", modes, Clock())
+
+
+def test_the_value_on_every_route() -> None:
+    found = _contract(_straight, X, forward=jnp.round, derivative_of=lambda x: x)
+    assert set(found.values) == {"called plainly", "under jit", "under vmap", "under jvp", "under vjp"}
+    assert all(list(value) == [0, 2, -2] for value in found.values.values())
+    assert found.reference is not None and list(found.reference) == [0, 2, -2]
+
+
+@pytest.mark.parametrize(
+    "said", [{"derivative_of": lambda x: x}, {"rule": lambda primals, tangents: tangents[0]}], ids=["function", "rule"]
+)
+def test_the_declared_derivative_along_every_direction(said: Any) -> None:
+    found = _contract(_straight, X, **said)
+    assert found.reference is None
+    assert (found.declared == found.directions).all()
+    assert (found.claims["fwd"] == found.declared).all()
+    assert found.claims["rev"] == pytest.approx(found.declared)
+
+
+def test_a_rule_sees_all_arguments_and_zeros_for_those_that_stay() -> None:
+    def scaled(x: Any, k: Any, n: int) -> Any:
+        return _straight(x) * k * n
+
+    seen: list[Any] = []
+
+    def rule(primals: Any, tangents: Any) -> Any:
+        seen.append((primals, tangents))
+        return tangents[0] * primals[1] * primals[2]
+
+    found = _contract(scaled, X, 2.0, 3, wrt="x", rule=rule)
+    assert (found.claims["fwd"] == found.declared).all()
+    primals, tangents = seen[0]
+    assert (primals[1], primals[2]) == (2.0, 3) and tangents[1] == 0
+
+
+def test_a_tangent_given_with_a_case_is_for_ones() -> None:
+    found = _contract(_straight, X, tangent=[1.0, 1.0, 0.0])
+    assert np.isnan(found.declared[:-1]).all()
+    assert list(found.declared[-1]) == [1, 1, 0]
+    assert list(found.directions[-1]) == [1, 1, 1]
+    assert str(found.input_labels[-1]) == "a tangent of ones"
+    assert list(_contract(_straight, X, tangent=1.0).declared[-1]) == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "said, message",
+    [
+        ({"tangent": [1.0, 2.0]}, "tangent= holds 2 numbers, the function returns 3"),
+        ({"forward": jnp.sum}, r"forward= returns arrays of the shapes \[\(\)\], the function \[\(3,\)\]"),
+        ({"derivative_of": lambda x: (x, x)}, "derivative_of= returns"),
+        ({"rule": lambda primals, tangents: tangents[0][:1]}, "rule= returns"),
+    ],
+)
+def test_declarations_of_another_shape(said: Any, message: str) -> None:
+    with pytest.raises(GradhookError, match=message):
+        _contract(_straight, X, **said)
+
+
+def test_routes_and_modes_that_do_not_exist_are_left_out() -> None:
+    @jax.custom_vjp
+    def f(x: Any) -> Any:
+        return jnp.round(x)
+
+    f.defvjp(lambda x: (jnp.round(x), None), lambda _, g: (g,))
+    found = _contract(lambda x: f(x), X, derivative_of=lambda x: x)
+    assert "under jvp" not in found.values and "under vjp" in found.values
+    claim = found.claims["fwd"]
+    assert isinstance(claim, Fault) and claim.missing
+
+
+def test_a_value_that_differs_under_differentiation_is_kept_as_it_is() -> None:
+    @jax.custom_jvp
+    def f(x: Any) -> Any:
+        return jnp.round(x)
+
+    @f.defjvp
+    def _(primals: Any, tangents: Any) -> Any:
+        return primals[0], tangents[0]
+
+    found = _contract(lambda x: f(x), X, forward=jnp.round)
+    assert list(found.values["under jvp"]) == list(X)
+    assert list(found.values["under jit"]) == [0, 2, -2]
