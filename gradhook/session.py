@@ -9,7 +9,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,8 @@ class Project:
     config: Config
     scan: Scan
     configured: tuple[ConfiguredTarget, ...] = ()
+    left_out: frozenset[int] = frozenset()
+    """The jobs that were not asked about: their claims are known to the worker, but it does not examine them."""
 
     @property
     def jobs(self) -> tuple[Job, ...]:
@@ -48,7 +50,12 @@ class Project:
     @property
     def targets(self) -> tuple[Target, ...]:
         """What is going to be checked."""
-        return tuple(job.target for job in self.jobs)
+        return tuple(job.target for job in self.jobs if job.number not in self.left_out)
+
+    def only(self, wanted: Callable[[Target], bool]) -> Project:
+        """The project with fewer targets to check."""
+        unwanted = {job.number for job in self.jobs if not wanted(job.target)}
+        return replace(self, left_out=self.left_out | unwanted)
 
 
 def find(
@@ -150,7 +157,7 @@ def _target(found: ConfiguredTarget, config: Config) -> Target:
 
 def _run(project: Project, progress: Progress | None) -> tuple[tuple[TargetReport, ...], dict[str, Any]]:
     """The reports about one project and what they rest on."""
-    if not project.jobs:
+    if not project.targets:
         return (), {"gradhook": __version__}
     config, settings = project.config, project.config.settings
     python = choose(settings.python, config.root, os.environ, origin=config.origins["python"])
@@ -169,7 +176,16 @@ def _request(project: Project) -> Request:
     root, settings = project.config.root, project.config.settings
     shared = {f.name: getattr(settings, f.name) for f in fields(CheckSettings)}
     paths = [str(path) for path in (root, root / "src") if path.is_dir()]
-    return Request(str(root), tuple(paths), project.jobs, CheckSettings(**shared))
+    jobs = project.jobs
+    modules = {_module(job) for job in jobs if job.number not in project.left_out}
+    needed = tuple(job for job in jobs if _module(job) in modules)
+    skip = tuple(job.number for job in needed if job.number in project.left_out)
+    return Request(str(root), tuple(paths), needed, CheckSettings(**shared), skip)
+
+
+def _module(job: Job) -> tuple[str, str]:
+    """What is imported for a job; a claim that no job is about would be taken for a discovery, so all of them go."""
+    return job.target.module, job.target.path
 
 
 def _follow(targets: dict[int, Target], progress: Progress | None, message: Message) -> None:
@@ -192,6 +208,6 @@ def _joined(projects: Sequence[Project], parts: Sequence[dict[str, Any]]) -> dic
     """What is said of the only project, or of the first with targets and, by root, of each."""
     if len(parts) < 2:
         return dict(parts[0]) if parts else {}
-    first = next((part for project, part in zip(projects, parts, strict=True) if project.jobs), parts[0])
+    first = next((part for project, part in zip(projects, parts, strict=True) if project.targets), parts[0])
     each = {str(project.config.root): part for project, part in zip(projects, parts, strict=True)}
     return {**first, "projects": each}

@@ -25,14 +25,7 @@ _REPEATED = ("order", "modes", "atol", "rtol", "seed", "timeout", "python", "pla
 
 def named(projects: Sequence[Project], name: str) -> tuple[Project, ...]:
     """The projects with only those targets whose name contains ``name``."""
-    return tuple(
-        replace(
-            project,
-            scan=replace(project.scan, targets=tuple(t for t in project.scan.targets if name in t.name)),
-            configured=tuple(found for found in project.configured if name in found.name),
-        )
-        for project in projects
-    )
+    return tuple(project.only(lambda target: name in target.name) for project in projects)
 
 
 def seen(report: Report, projects: Sequence[Project], here: Path, name: str = "") -> Report:

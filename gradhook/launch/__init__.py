@@ -43,6 +43,7 @@ class _Run:
     jobs: dict[int, Job]
     timeout: float
     tell: Callable[[Message], None]
+    unasked: frozenset[int] = frozenset()
     reports: dict[int, TargetReport] = field(default_factory=dict)
     dropped: set[int] = field(default_factory=set)
     environment: Mapping[str, Any] = field(default_factory=dict)
@@ -50,7 +51,7 @@ class _Run:
 
     @property
     def open(self) -> list[int]:
-        return [number for number in self.jobs if number not in self.reports]
+        return [number for number in self.jobs if number not in self.reports and number not in self.unasked]
 
 
 @dataclass
@@ -83,7 +84,7 @@ def launch(
     boot: Path = BOOT,
     environ: Mapping[str, str] = os.environ,
 ) -> Launched:
-    """Have every job of ``request`` answered by workers that run ``boot`` in the interpreter ``python``.
+    """Have every job of ``request`` but those to skip answered by workers that run ``boot`` in the interpreter ``python``.
 
     ``timeout`` is in seconds a target. ``platform`` none: the one of the user's JAX_PLATFORMS, else the CPU.
     ``on_message`` hears of all that workers say, and of the answers that were found for them.
@@ -91,14 +92,14 @@ def launch(
     Raises:
         GradhookError: the interpreter cannot be run, or workers die of something that is no target's fault.
     """
-    run = _Run({job.number: job for job in request.jobs}, timeout, on_message)
+    run = _Run({job.number: job for job in request.jobs}, timeout, on_message, frozenset(request.skip))
     environment = surroundings(python, platform, environ)
     while run.open:
         jobs = tuple(job for number, job in run.jobs.items() if number not in run.dropped)
         asked = replace(request, jobs=jobs, skip=(*request.skip, *run.reports))
         with started(python, boot, asked, environment) as worker:
             _listen(run, worker)
-    return Launched(tuple(run.reports[number] for number in run.jobs), run.environment)
+    return Launched(tuple(run.reports[number] for number in run.jobs if number in run.reports), run.environment)
 
 
 def _listen(run: _Run, worker: Worker) -> None:
@@ -174,7 +175,7 @@ def _struck(run: _Run, at: Began) -> list[int]:
     target = run.jobs[at.number].target
     module = [n for n, job in run.jobs.items() if (job.target.module, job.target.path) == (target.module, target.path)]
     run.dropped.update(module)
-    return [number for number in module if number not in run.reports]
+    return [number for number in module if number in run.open]
 
 
 def _excuse(run: _Run, turn: _Turn, worker: Worker, end: End) -> None:

@@ -22,6 +22,8 @@ COLUMNS = 5
 # 375/512: a step that is no power of two, else sin(2 pi 2^k x) aliases to a derivative of 0; nine bits, so that x + h
 # loses nothing for an x of float32 precision.
 PHASE = 375 / 512
+SLACK = 16
+"""Multiples of a rounding by which a difference may stray: a function rounds more often than once, and levels are many."""
 
 
 @dataclass(frozen=True)
@@ -166,7 +168,8 @@ def _drift(slopes: Array) -> Array:
     """How far each difference is from its coarser neighbour in its block: what it may still owe to truncation."""
     drift = np.abs(np.diff(slopes, axis=1, prepend=slopes[:, :1]))
     for start in range(0, slopes.shape[1], LEVELS):
-        drift[:, start] = np.abs(slopes[:, start + 1] - slopes[:, start])
+        within = np.abs(slopes[:, start + 1] - slopes[:, start])
+        drift[:, start] = np.where(np.isnan(within), drift[:, start], within)
     return drift
 
 
@@ -194,6 +197,6 @@ def _explains(value: Array, bound: Array, finer: Array, jitter: Array, drift: Ar
 
     A level beyond the abscissa's resolution is nan and says nothing; an infinite one contradicts.
     """
-    allowed = 4 * jitter + drift + bound[:, None]
+    allowed = SLACK * jitter + drift + bound[:, None]
     explained = np.isnan(finer) | (np.abs(finer - value[:, None]) <= allowed)
     return np.asarray(explained.all(axis=1) & np.isfinite(bound) & np.isfinite(value))

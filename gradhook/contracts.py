@@ -1,0 +1,148 @@
+"""What is known of a custom rule beyond its first derivative at one point? The records that the checks of rules read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from gradhook.judge import Array, Flags
+from gradhook.model import Mode
+
+Triple = tuple[float, float, float]
+"""A number left of, on and right of a boundary, one unit in the last place apart."""
+
+
+@dataclass(frozen=True)
+class Refused:
+    """Why something that was tried gave nothing; ``by_design`` where JAX has no such thing for this function."""
+
+    by_design: bool
+    message: str
+    path: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One thing that was tried, ``under vmap`` for example: what came out beside what ought to come out.
+
+    ``exactly`` asks for the same bits (up to underflow); otherwise rounding is allowed, measured against ``size``.
+    """
+
+    name: str
+    mode: Mode | None
+    got: Array | Refused
+    wanted: Array
+    size: float = 0.0
+    exactly: bool = False
+
+    def wrong(self, relative: float) -> Flags:
+        """Where the two differ; a nan equals a nan, and what is not wanted (nan wanted alone) is not asked."""
+        if isinstance(self.got, Refused):
+            return np.zeros(self.wanted.shape, dtype=bool)
+        with np.errstate(all="ignore"):
+            same = (self.got == self.wanted) | (np.isnan(self.got) & np.isnan(self.wanted))
+            tiny = np.maximum(np.abs(self.got), np.abs(self.wanted)) < 1e-280
+            allowed = 0.0 if self.exactly else relative * max(self.size, _largest(self.wanted))
+            return np.asarray(~(same | tiny | (np.abs(self.got - self.wanted) <= allowed)))
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Whether the derivative takes what the function takes, in one dtype or shape: ``""`` or what is wrong with it."""
+
+    name: str
+    mode: Mode | None
+    problem: str
+    path: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """A place, to the last bit, at which the value (``jumps``) or the derivative of one output leaps.
+
+    ``at`` are three neighbouring floating point numbers of one input; ``reference`` and ``declared`` are what
+    ``forward=`` and the declared derivative say there, nan where nothing was declared.
+    """
+
+    input: str
+    output: str
+    at: Triple
+    value: Triple
+    slope: Triple
+    reference: Triple
+    declared: Triple
+    jumps: bool
+
+    @property
+    def saturates(self) -> bool:
+        """Whether the derivative is switched off on one side only."""
+        left, _, right = self.slope
+        return not self.jumps and (left == 0) != (right == 0)
+
+    @property
+    def closed(self) -> bool | None:
+        """Whether a saturation bound itself still passes the derivative; None where it is neither."""
+        left, on, right = self.slope
+        inner = left if right == 0 else right
+        return True if _near(on, inner) else False if on == 0 else None
+
+
+@dataclass(frozen=True)
+class Stray:
+    """A point of a sweep at which the function is not what was declared."""
+
+    input: str
+    at: float
+    output: str
+    got: float
+    wanted: float
+    tangent: bool = False
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One input moved through its domain, everything else held.
+
+    ``ties`` names how halves are rounded (``""`` where the value does not look rounded), ``bias`` is the largest distance
+    of the rule from the true derivative where one exists (nan: nowhere), ``coincides`` whether they are the same.
+    """
+
+    input: str
+    boundaries: tuple[Boundary, ...]
+    strays: tuple[Stray, ...]
+    ties: str
+    bias: float
+    coincides: bool
+
+
+class Rulebook(Protocol):
+    """What can be asked of a function with a rule of its own."""
+
+    @property
+    def reason(self) -> str:
+        """Why nothing of it can be asked; ``""`` where it can."""
+
+    @property
+    def order2(self) -> str | None: ...
+    @property
+    def ties(self) -> str | None: ...
+    @property
+    def bounds(self) -> str | None: ...
+    def linearity(self) -> tuple[Trial, ...]: ...
+    def structure(self) -> tuple[Fit, ...]: ...
+    def composition(self) -> tuple[Trial, ...]: ...
+    def second(self) -> tuple[Trial, ...]: ...
+    def sweeps(self) -> tuple[Sweep, ...]: ...
+
+
+def _largest(values: Array) -> float:
+    finite = np.abs(values[np.isfinite(values)])
+    return float(finite.max(initial=0.0))
+
+
+def _near(one: float, other: float) -> bool:
+    return abs(one - other) <= 1e-9 * max(abs(one), abs(other))
