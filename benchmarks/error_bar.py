@@ -21,7 +21,7 @@ import numpy as np
 from jax.scipy import special
 
 from gradhook.judge import Estimate, Tolerance, judge
-from gradhook.numerics.measure import Lines, measure
+from gradhook.numerics.measure import Evaluate, Lines, measure
 from gradhook.numerics.programs import Clock, Programs
 
 BATCH = 64
@@ -135,7 +135,8 @@ def _batch(programs: Programs, random: np.random.Generator) -> Trials:
 def _measure(programs: Programs, packed: Any, lines: Lines, truth: Any) -> Estimate:
     vectors = np.eye(BATCH, len(packed))
     claims = [(slice(0, BATCH), np.diag(truth))]
-    return measure(lambda t: programs.values(packed, (), vectors, t), lines, claims, Tolerance())
+    evaluate: Evaluate = lambda t: programs.values(packed, (), vectors, t)  # noqa: E731
+    return measure(evaluate, lines, claims, Tolerance(), narrow=lambda: False)
 
 
 def _lines(x: Any, centre: Any, inner: Any, family: Any) -> Lines:

@@ -9,19 +9,10 @@ import numpy as np
 
 from gradhook.judge import Array, Flags
 from gradhook.model import Mode
+from gradhook.probe import Fault
 
 Triple = tuple[float, float, float]
 """A number left of, on and right of a boundary, one unit in the last place apart."""
-
-
-@dataclass(frozen=True)
-class Refused:
-    """Why something that was tried gave nothing; ``by_design`` where JAX has no such thing for this function."""
-
-    by_design: bool
-    message: str
-    path: str = ""
-    line: int = 0
 
 
 @dataclass(frozen=True)
@@ -33,14 +24,14 @@ class Trial:
 
     name: str
     mode: Mode | None
-    got: Array | Refused
+    got: Array | Fault
     wanted: Array
     size: float = 0.0
     exactly: bool = False
 
     def wrong(self, relative: float) -> Flags:
         """Where the two differ; a nan equals a nan, and what is not wanted (nan wanted alone) is not asked."""
-        if isinstance(self.got, Refused):
+        if isinstance(self.got, Fault):
             return np.zeros(self.wanted.shape, dtype=bool)
         with np.errstate(all="ignore"):
             same = (self.got == self.wanted) | (np.isnan(self.got) & np.isnan(self.wanted))

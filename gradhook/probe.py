@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from gradhook.judge import Array, Estimate, Tolerance
 from gradhook.model import Mode
+
+if TYPE_CHECKING:
+    from gradhook.contracts import Rulebook
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,34 @@ class Known:
 
 
 @dataclass(frozen=True)
+class Suspect:
+    """Something that makes JAX's derivative of a function another one than that of its code.
+
+    ``kind`` is ``custom_jvp``, ``custom_vjp`` or ``stop_gradient``; ``path`` and ``line`` are those of the rule's function
+    (of JAX's own rules, and of ``stop_gradient``: of the use). Only where it is ``outermost``, under no other rule, does
+    the function's derivative meet it for certain. ``of_jax``: JAX brings the rule. ``itself``: the rule is the target's.
+    """
+
+    kind: str
+    name: str
+    path: str
+    line: int
+    outermost: bool = True
+    of_jax: bool = False
+    itself: bool = False
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The equation of a derivative program that makes it infinite or nan: its primitive, its place, the usual cause."""
+
+    primitive: str
+    path: str
+    line: int
+    cause: str = ""
+
+
+@dataclass(frozen=True)
 class Refusal:
     """What happened to an input that must be refused: exception per route (``""`` where none was raised)."""
 
@@ -86,18 +117,33 @@ class Refusal:
 class Contract:
     """What a surrogate is held to: its value and its claims beside the declared ones, flattened.
 
-    ``values`` maps a route (``under jit``, …) to the value there (m,). ``declared`` is (D, m), nan where nothing was
-    declared; ``claims`` and ``weights`` are those of ``Study``.
+    ``values`` maps a route (``under jit``, …) to the value there, of every output, or why there is none; ``references``
+    are the values of ``forward=``, called plainly and compiled. ``declared`` is (D, m), nan where nothing was declared;
+    ``allowed`` (K, D, m) are the conventions that are as good where the declared derivative itself has a kink; ``claims``
+    and ``weights`` are those of ``Study``.
     """
 
-    reference: Array | None
-    values: Mapping[str, Array]
+    references: tuple[Array, ...]
+    values: Mapping[str, Array | Fault]
+    value_labels: tuple[Label, ...]
     declared: Array
+    allowed: Array
     weights: Array
     claims: Mapping[Mode, Array | Fault]
     directions: Array
     input_labels: tuple[Label, ...]
     output_labels: tuple[Label, ...]
+
+
+@dataclass(frozen=True)
+class Route:
+    """The same numbers computed in two ways that must agree to rounding: what is compared, both results, their size."""
+
+    name: str
+    mode: Mode | None
+    got: Array | Fault
+    expected: Array
+    size: Array
 
 
 class Probe(Protocol):
@@ -125,5 +171,31 @@ class Probe(Protocol):
     def narrowings(self) -> list[tuple[str, str, int]]:
         """Equations that narrow a float below 64 bits: what, file, line."""
 
+    def suspects(self) -> tuple[Suspect, ...]:
+        """The custom rules and ``stop_gradient`` that the function uses."""
+
+    def without(self, removed: frozenset[int], path: tuple[Mode, ...], mode: Mode) -> Array | Fault:
+        """What a mode claims if the suspects of these positions are replaced by the code under them."""
+
+    def origin(self, mode: Mode, row: int, column: int) -> Origin | None:
+        """What first makes the claim of a mode not finite, for a direction and an output (or combination)."""
+
+    def constants(self) -> tuple[tuple[str, int], ...]:
+        """Where values under ``stop_gradient`` are held at the base point, as the author asked."""
+
     def refusal(self) -> Refusal | None: ...
     def contract(self) -> Contract | None: ...
+    def routes(self) -> list[Route]:
+        """Pairs of ways to compute the same numbers: vmap and a loop, one argument alone and all together, …"""
+    def repeated(self) -> list[Route]:
+        """Values of several calls with the same arguments."""
+    def reused_keys(self) -> str:
+        """What JAX says about a PRNG key that is used twice; empty if none is."""
+    def rulebook(self) -> Rulebook | None:
+        """What more can be asked of a function with a rule of its own; None for any other."""
+
+    def exact_arguments(self) -> Study | Fault | None:
+        """A surrogate as a function of the arguments in which it is claimed to be exact."""
+
+    def stand_in(self) -> Study | Fault | None:
+        """The function whose derivative a surrogate is declared to have, on its own."""

@@ -55,7 +55,7 @@ def parts(page: Path) -> dict[str, str]:
 def check(folder: Path) -> Run:
     environ = {name: text for name, text in os.environ.items() if not name.startswith("GRADHOOK_")}
     environ["PYTHONPATH"] = str(PACKAGE.parent)
-    command = [sys.executable, "-m", "gradhook", "check", ".", "--python", sys.executable, "--timeout", "20"]
+    command = [sys.executable, "-m", "gradhook", "check", ".", "--python", sys.executable, "--timeout", "15"]
     done = subprocess.run(
         [*command, "--output-format", "json"],
         cwd=folder, capture_output=True, text=True, encoding="utf-8", env=environ, check=False,

@@ -7,42 +7,68 @@ import numpy as np
 from gradhook.judge import Array, Flags
 from gradhook.messages import number
 from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
-from gradhook.probe import Contract, Probe
+from gradhook.probe import Contract, Fault, Probe
 
 RULE = Rule("GRD201", "surrogate-value", "Is a surrogate's value that of forward=, bit for bit, on every route?")
 APPLIES = frozenset({ClaimKind.SURROGATE})
+_HELP = "return forward's own value from the rule; x + stop_gradient(f(x) - x) is not exact"
 
 
 def run(probe: Probe) -> Outcome:
-    """Compare the bits of the value plainly called, under jit, vmap, jvp and vjp with those of ``forward``.
+    """Compare the bits of the value plainly called, under jit, vmap, jvp, vjp and value_and_grad with ``forward``.
 
-    A rule computes the value once more; nothing in JAX checks that it is the same.
+    A rule computes the value once more; nothing in JAX checks that it is the same. The same is asked at the points of a
+    sweep through the input's domain.
     """
     contract = probe.contract()
-    if contract is None or contract.reference is None:
+    if contract is None or not contract.references:
         return Outcome(RULE.code, Verdict.SKIP, probe.case, note="no forward= was declared")
-    findings = [f for route, value in contract.values.items() for f in _differences(contract, route, value, probe)]
+    found = [_route(contract, route, value, probe) for route, value in contract.values.items()]
+    findings = _alike([finding for finding in found if finding is not None]) or _strays(probe)
     return Outcome(RULE.code, Verdict.FAIL if findings else Verdict.PASS, probe.case, tuple(findings), 0.0)
 
 
-def _differences(contract: Contract, route: str, value: Array, probe: Probe) -> list[Finding]:
-    assert contract.reference is not None
-    wrong = ~_same_bits(value, contract.reference)
+def _route(contract: Contract, route: str, value: Array | Fault, probe: Probe) -> Finding | None:
+    if isinstance(value, Fault):
+        return None if value.missing else _raised(route, value, probe)
+    wrong = np.all([~same_bits(value, reference) for reference in contract.references], axis=0)
     if not wrong.any():
-        return []
+        return None
     k = int(np.argmax(wrong))
-    got, wanted, label = float(value[k]), float(contract.reference[k]), contract.output_labels[k]
+    got, wanted, label = float(value[k]), float(contract.references[0][k]), contract.value_labels[k]
     more = f" (and {int(wrong.sum()) - 1} more)" if wrong.sum() > 1 else ""
+    return Finding(
+        RULE.code, Verdict.FAIL, f"{route} the value of {label} is {number(got)}, forward= gives {number(wanted)}{more}",
+        case=probe.case, output=str(label), claimed=got, measured=wanted, help=_HELP,
+    )  # fmt: skip
+
+
+def _raised(route: str, fault: Fault, probe: Probe) -> Finding:
+    return Finding(
+        RULE.code, Verdict.FAIL, f"{route} the surrogate raises {fault.message}", case=probe.case,
+        path=fault.path or None, line=fault.line or None, help="called plainly it returns a value: so must every route",
+    )  # fmt: skip
+
+
+def _alike(findings: list[Finding]) -> list[Finding]:
+    """A value that is wrong when called plainly is wrong everywhere: said once."""
+    return findings[:1] if findings and findings[0].message.startswith("called plainly") else findings
+
+
+def _strays(probe: Probe) -> list[Finding]:
+    rulebook = probe.rulebook()
+    strays = [s for sweep in rulebook.sweeps() for s in sweep.strays if not s.tangent] if rulebook else []
     return [
         Finding(
-            RULE.code, Verdict.FAIL, f"{route} the value of {label} is {number(got)}, forward= gives {number(wanted)}{more}",
-            case=probe.case, output=str(label), claimed=got, measured=wanted,
-            help="return forward's own value from the rule; x + stop_gradient(f(x) - x) is not exact",
+            RULE.code, Verdict.FAIL,
+            f"at {s.input} = {s.at!r} the value of {s.output} is {number(s.got)}, forward= gives {number(s.wanted)}",
+            case=probe.case, leaf=s.input, output=s.output, claimed=s.got, measured=s.wanted, help=_HELP,
         )
+        for s in strays[:1]
     ]  # fmt: skip
 
 
-def _same_bits(value: Array, reference: Array) -> Flags:
+def same_bits(value: Array, reference: Array) -> Flags:
     """Equal to the last bit, signs of zeros included; a nan equals a nan."""
     same = value.view(np.int64) == reference.astype(np.float64).view(np.int64)
     return np.asarray(same | (np.isnan(value) & np.isnan(reference)))

@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
+from gradhook.comparison import compare
 from gradhook.judge import SURROGATE, Array, Flags
 from gradhook.messages import MODE_NAMES, number
 from gradhook.model import ClaimKind, Finding, Mode, Outcome, Rule, Verdict, worst
-from gradhook.probe import Contract, Fault, Probe
+from gradhook.probe import Contract, Fault, Probe, Study
 
 RULE = Rule("GRD202", "surrogate-derivative", "Is a surrogate's derivative the declared one, in each mode?")
 APPLIES = frozenset({ClaimKind.SURROGATE})
 
 
 def run(probe: Probe) -> Outcome:
-    """Compare every mode with ``derivative_of``, ``rule`` or ``tangent=`` at rounding level; no differences involved."""
+    """Compare every mode with ``derivative_of``, ``rule`` or ``tangent=`` at rounding level.
+
+    Differences of the function have no part in it. They are asked where they are evidence: of ``derivative_of`` itself,
+    and of the arguments in which the derivative is claimed to be exact.
+    """
     contract = probe.contract()
-    if contract is None or np.isnan(contract.declared).all():
+    declared = contract is not None and not np.isnan(contract.declared).all()
+    outcomes = [_mode(contract, mode, probe) for mode in contract.claims] if contract and declared else []
+    if all(o.verdict in (Verdict.PASS, Verdict.SKIP) for o in outcomes):
+        outcomes += [*_measured(probe), *_strays(probe)]
+    if not outcomes:
         return Outcome(RULE.code, Verdict.SKIP, probe.case, note="no derivative was declared")
-    outcomes = [_mode(contract, mode, probe) for mode in contract.claims]
     answered = [o for o in outcomes if o.verdict is not Verdict.SKIP]
-    notes = "; ".join(o.note for o in outcomes if o.note)
+    notes = "; ".join(dict.fromkeys(o.note for o in outcomes if o.note))
     findings = tuple(f for o in outcomes for f in o.findings)
-    return Outcome(RULE.code, worst([o.verdict for o in answered]), probe.case, findings, SURROGATE, notes)
+    seen = max([SURROGATE, *(o.resolution for o in answered if o.resolution is not None)])
+    return Outcome(RULE.code, worst([o.verdict for o in answered]), probe.case, findings, seen, notes)
 
 
 def _mode(contract: Contract, mode: Mode, probe: Probe) -> Outcome:
@@ -36,8 +47,10 @@ def _mode(contract: Contract, mode: Mode, probe: Probe) -> Outcome:
         )
         return Outcome(RULE.code, Verdict.FAIL, probe.case, (finding,))
     combined = mode == "rev" and len(contract.weights) > 0
-    declared = contract.declared @ contract.weights.T if combined else contract.declared
-    wrong = ~_as_declared(claim, declared)
+    declared, *others = (
+        values @ contract.weights.T if combined else values for values in (contract.declared, *contract.allowed)
+    )
+    wrong = ~np.any([_as_declared(claim, values) for values in (declared, *others)], axis=0)
     findings = (_finding(contract, mode, claim, declared, wrong, probe),) if wrong.any() else ()
     return Outcome(RULE.code, Verdict.FAIL if findings else Verdict.PASS, probe.case, findings)
 
@@ -53,9 +66,14 @@ def _as_declared(claim: Array, declared: Array) -> Flags:
 def _finding(contract: Contract, mode: Mode, claim: Array, declared: Array, wrong: Flags, probe: Probe) -> Finding:
     with np.errstate(invalid="ignore"):
         gap = np.where(wrong, np.nan_to_num(np.abs(claim - declared), nan=np.inf), -1.0)
+    # A direction that moves everything repeats what a single coordinate shows; it speaks only where none does.
+    everything = np.array([label.leaf == "direction" for label in contract.input_labels])
+    if wrong[~everything].any():
+        gap[everything] = -1.0
     d, o = (int(i) for i in np.unravel_index(int(np.argmax(gap)), gap.shape))
     label, got, wanted = contract.input_labels[d], float(claim[d, o]), float(declared[d, o])
-    more = f" (and {int(wrong.sum()) - 1} more)" if wrong.sum() > 1 else ""
+    count = int((gap >= 0).sum())
+    more = f" (and {count - 1} more)" if count > 1 else ""
     return Finding(
         RULE.code, Verdict.FAIL,
         f"the surrogate's {MODE_NAMES[mode]} gives {number(got)} along {label}, declared is {number(wanted)}{more}",
@@ -63,3 +81,53 @@ def _finding(contract: Contract, mode: Mode, claim: Array, declared: Array, wron
         if not (mode == "rev" and len(contract.weights)) else None, claimed=got, measured=wanted, tolerance=SURROGATE,
         help="the rule and its declaration differ: look at masks and bounds (open or closed), signs and constant factors",
     )  # fmt: skip
+
+
+def _measured(probe: Probe) -> list[Outcome]:
+    """What is meant to be an exact derivative, compared with finite differences."""
+    of, in_ = probe.stand_in(), probe.exact_arguments()
+    found = _compared(of, "derivative_of= has a wrong derivative itself: ", probe)
+    # A kink of the smooth stand-in is no doubt about the surrogate, which is compared with what JAX makes of it.
+    kept = [o for o in found if o.verdict in (Verdict.PASS, Verdict.FAIL)]
+    doubts = ["derivative_of= could not be measured itself"] * (not kept and bool(found))
+    unsure = [Outcome(RULE.code, Verdict.SKIP, probe.case, note=note) for note in doubts]
+    return [
+        *(dataclasses.replace(o, resolution=None) for o in kept),
+        *unsure,
+        *_compared(in_, "claimed exact: ", probe),
+    ]
+
+
+def _compared(study: Study | Fault | None, what: str, probe: Probe) -> list[Outcome]:
+    if study is None:
+        return []
+    if isinstance(study, Fault):
+        finding = Finding(RULE.code, Verdict.FAIL, f"{what}it raises {study.message}", case=probe.case)
+        return [Outcome(RULE.code, Verdict.FAIL, probe.case, (finding,))]
+    outcomes = [compare(study, mode, probe, RULE.code) for mode in study.claims]
+    return [
+        dataclasses.replace(
+            o,
+            findings=tuple(
+                dataclasses.replace(f, message=what + f.message) for f in o.findings if f.verdict is o.verdict
+            ),
+        )
+        for o in outcomes
+    ]
+
+
+def _strays(probe: Probe) -> list[Outcome]:
+    """Points of a sweep through an input's domain at which the derivative is not the declared one."""
+    rulebook = probe.rulebook()
+    strays = [s for sweep in rulebook.sweeps() for s in sweep.strays if s.tangent] if rulebook else []
+    findings = tuple(
+        Finding(
+            RULE.code, Verdict.FAIL,
+            f"at {s.input} = {s.at!r} the surrogate's derivative of {s.output} is {number(s.got)}, "
+            f"declared is {number(s.wanted)}",
+            case=probe.case, order=1, leaf=s.input, output=s.output, claimed=s.got, measured=s.wanted,
+            tolerance=SURROGATE, help="far from the case the rule is another formula, or overflows",
+        )
+        for s in strays[:1]
+    )  # fmt: skip
+    return [Outcome(RULE.code, Verdict.FAIL, probe.case, findings)] if findings else []

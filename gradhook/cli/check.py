@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from gradhook.cli import options
+from gradhook.cli import formats, options, shards
 from gradhook.cli.exits import exit_code
-from gradhook.cli.printing import deliver, paints, width
+from gradhook.cli.printing import deliver
 from gradhook.cli.progress import progress
 from gradhook.cli.view import named, seen
 from gradhook.config.settings import BY_KEY
 from gradhook.errors import GradhookError
 from gradhook.model import Report
-from gradhook.reporters import concise, json_report, terminal
 from gradhook.reporters.wording import summary
 
 if TYPE_CHECKING:
@@ -30,6 +28,8 @@ if TYPE_CHECKING:
 @options.settings(*BY_KEY)
 @options.output_file
 @options.color
+@formats.reports
+@shards.option
 @click.option("-k", "name", metavar="NAME", default="", help="Only targets whose name contains this.")
 @click.option("-q", "--quiet", is_flag=True, help="Leave out what passed, versions and progress.")
 @click.option("-v", "--verbose", is_flag=True, help="Also show skipped questions, times and all that was printed.")
@@ -37,6 +37,8 @@ def check(
     paths: tuple[Path, ...],
     output_file: Path | None,
     color: str,
+    wanted: formats.Wanted,
+    shard: shards.Shard | None,
     name: str,
     quiet: bool,
     verbose: bool,
@@ -47,38 +49,33 @@ def check(
 
     projects = _chosen(session.find(paths, options.overrides(said)), name)
     with progress(quiet) as tell:
-        report = seen(session.check(projects, progress=tell), projects, Path.cwd(), name)
+        checked = session.check(shards.sharded(projects, shard), progress=tell)
+    report = _labelled(seen(checked, projects, Path.cwd(), name), shard)
+    code = exit_code(report, projects)
     form = options.output_format(projects)
-    look = _Look(output_file is None and paints(color, os.environ, sys.stdout), verbose, quiet)
-    text = _rendered(report, form, look)
+    text = formats.rendered(report, form, code, formats.look(color, output_file, verbose, quiet))
     if not report.targets:
-        text = _with_nothing(text, report, projects, form)
+        text = _with_nothing(text, report, projects, form, shard)
     deliver(text, output_file)
+    formats.write_all(report, wanted, code)
     if output_file and not quiet:
         click.echo(f"{summary(report)}; see {output_file}", err=True)
-    return exit_code(report, projects)
+    return code
 
 
-class _Look(NamedTuple):
-    paint: bool
-    verbose: bool
-    quiet: bool
+def _labelled(report: Report, shard: shards.Shard | None) -> Report:
+    """The report, which says of what part it is."""
+    if shard is None:
+        return report
+    return replace(report, settings={**report.settings, "shard": {"value": str(shard), "origin": "--shard"}})
 
 
-def _rendered(report: Report, form: str, look: _Look) -> str:
-    match form:
-        case "json":
-            return json_report.render(report)
-        case "concise":
-            return concise.render(report)
-        case _:
-            return terminal.render(report, width=width(), color=look.paint, verbose=look.verbose, quiet=look.quiet)
-
-
-def _with_nothing(text: str, report: Report, projects: Sequence[Project], form: str) -> str:
+def _with_nothing(text: str, report: Report, projects: Sequence[Project], form: str, shard: shards.Shard | None) -> str:
     """Say that nothing is annotated: on the screen, or beside a report that a program reads."""
     files = sum(len(project.scan.files) for project in projects)
     line = f"no annotated functions in {files} file{'s' * (files != 1)}"
+    if any(project.targets for project in projects):
+        line = f"no annotated functions are left for shard {shard}"
     if form == "terminal":
         return f"{text}\n{line}\n" if report.notices else f"{line}\n"
     click.echo(line, err=True)

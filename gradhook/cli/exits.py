@@ -17,7 +17,8 @@ CLEAN, FINDINGS, COULD_NOT_RUN, INTERRUPTED = 0, 1, 2, 130
 
 def exit_code(report: Report, projects: Sequence[Project]) -> int:
     """The gravest code of all projects, each under its own settings; 2 for nothing at all where one minds that."""
-    if not report.targets and any(project.config.settings.fail_on_empty for project in projects):
+    is_empty = not report.targets and not any(project.targets for project in projects)  # a shard may well be empty
+    if is_empty and any(project.config.settings.fail_on_empty for project in projects):
         return COULD_NOT_RUN
     return max((_project_code(report, project) for project in projects), default=CLEAN)
 

@@ -13,6 +13,7 @@ from gradhook.cli.check import check
 from gradhook.cli.env import env
 from gradhook.cli.exits import COULD_NOT_RUN, INTERRUPTED
 from gradhook.cli.list import list_targets
+from gradhook.cli.merge import merge
 from gradhook.errors import GradhookError
 from gradhook.reporters.wording import clean
 
@@ -26,7 +27,7 @@ def cli() -> None:
     """
 
 
-for command in (check, list_targets, env):
+for command in (check, list_targets, env, merge):
     cli.add_command(command)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
@@ -63,6 +63,32 @@ def path_from(here: Path, path: str, root: str) -> str:
     if whole.is_relative_to(here) or not PurePath(path).is_absolute():
         return PurePath(os.path.relpath(whole, here)).as_posix()
     return path
+
+
+def rebased(report: Report, here: Path, root: Path) -> Report:
+    """The report with its paths, which start at ``here``, as seen from ``root``; what is not below it is absolute."""
+
+    def moved(path: str) -> str:
+        whole = Path(os.path.normpath(here / path))
+        return (whole.relative_to(root) if whole.is_relative_to(root) else whole).as_posix()
+
+    def finding(found: Finding) -> Finding:
+        return replace(found, path=moved(found.path)) if found.path else found
+
+    targets = tuple(
+        replace(t, target=replace(t.target, path=moved(t.target.path)), findings=tuple(map(finding, t.findings)))
+        for t in report.targets
+    )
+    return replace(report, targets=targets, notices=tuple(replace(n, path=moved(n.path)) for n in report.notices))
+
+
+def repository(here: Path, environ: Mapping[str, str]) -> Path:
+    """The root of the repository around ``here``: git's, else the workspace of GitHub's runner, else ``here``."""
+    for folder in (here, *here.parents):
+        if (folder / ".git").exists():
+            return folder
+    workspace = Path(environ.get("GITHUB_WORKSPACE") or here)
+    return workspace if here.is_relative_to(workspace) else here
 
 
 def _is_asked(code: str, settings: Settings) -> bool:

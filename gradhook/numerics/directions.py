@@ -38,7 +38,7 @@ def choose(space: Space, point: Array, random: np.random.Generator) -> Direction
         vectors.append(dense(space, point, random))
         labels.append(Label("direction", (number,)))
     matrix = np.stack(vectors) if vectors else np.zeros((0, space.size))
-    return Directions(matrix, tuple(labels), _lines(space, point, matrix))
+    return Directions(matrix, tuple(labels), lines_of(space, point, matrix))
 
 
 def combination(size: int, random: np.random.Generator) -> Array:
@@ -115,7 +115,8 @@ def _magnitude(values: Array) -> float:
     return float(2.0 ** np.ceil(np.log2(max(1.0, float(finite.max(initial=0.0))))))
 
 
-def _lines(space: Space, point: Array, vectors: Array) -> Lines:
+def lines_of(space: Space, point: Array, vectors: Array) -> Lines:
+    """The geometry of the lines along directions (D, n)."""
     still = np.where(np.isfinite(point), point, 0.0)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         reach = np.where(vectors != 0, np.abs(still / vectors), 0.0).max(axis=1, initial=0.0)

@@ -42,9 +42,13 @@ class Arguments:
 
 @dataclass(frozen=True)
 class Held:
-    """A function of vectors: ``call`` maps R^n to R^m, ``inputs`` and ``outputs`` name the numbers on both sides."""
+    """A function of vectors: ``call`` maps R^n to R^m, ``inputs`` and ``outputs`` name the numbers on both sides.
+
+    ``of_leaves`` is the same function of the list of differentiated leaves.
+    """
 
     call: Callable[[Any], Any]
+    of_leaves: Callable[[list[Any]], Any]
     arguments: Arguments
     outputs: Space
     traceable: bool
@@ -79,7 +83,7 @@ def gather(
         top = _top(path, names)
         if is_floating(value) and (chosen is None or top in chosen):
             moved.append(place)
-            described.append(leaf_of(top + jax.tree_util.keystr(path[2:]), value, spec))
+            described.append(leaf_of(top + jax.tree_util.keystr(path[2:]), value, spec, top))
     if not moved:
         raise GradhookError(
             "none of the arguments is a floating number or array, so there is nothing to differentiate",
@@ -92,15 +96,15 @@ def gather(
 def hold(function: Callable[..., Any], arguments: Arguments) -> Held:
     """Hold a function at arguments; falls back to eager evaluation where it cannot be traced."""
 
-    def floating_outputs(vector: Any) -> list[tuple[str, Any]]:
-        args, kwargs = arguments.rebuild(arguments.space.split(vector))
+    def floating_outputs(moved: list[Any]) -> list[tuple[str, Any]]:
+        args, kwargs = arguments.rebuild(moved)
         flat, _ = jax.tree_util.tree_flatten_with_path(function(*args, **kwargs))
         return [("out" + jax.tree_util.keystr(path), leaf) for path, leaf in flat if is_floating(leaf)]
 
     names: list[str] = []
 
     def shapes(vector: Any) -> list[Any]:
-        found = floating_outputs(vector)
+        found = floating_outputs(arguments.space.split(vector))
         names[:] = [name for name, _ in found]
         return [jnp.asarray(leaf) for _, leaf in found]
 
@@ -109,7 +113,11 @@ def hold(function: Callable[..., Any], arguments: Arguments) -> Held:
     except UNTRACEABLE:
         outputs, traceable = shapes(jnp.asarray(arguments.point)), False
     space = Space(tuple(leaf_of(name, leaf) for name, leaf in zip(names, outputs, strict=True)))
-    return Held(lambda vector: space.join([leaf for _, leaf in floating_outputs(vector)]), arguments, space, traceable)
+
+    def of_leaves(moved: list[Any]) -> Any:
+        return space.join([leaf for _, leaf in floating_outputs(moved)])
+
+    return Held(lambda vector: of_leaves(arguments.space.split(vector)), of_leaves, arguments, space, traceable)
 
 
 def _promote(value: Any) -> Any:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,43 +14,16 @@ import numpy as np
 from gradhook.errors import GradhookError
 from gradhook.judge import Tolerance
 from gradhook.model import Mode
-from gradhook.numerics import precision, surrogates
+from gradhook.numerics import precision, repeats, routes
+from gradhook.numerics.demands import Demands, Situation
 from gradhook.numerics.drawing import generator
-from gradhook.numerics.faults import translate
 from gradhook.numerics.held import Arguments, Held, Wrt, gather, hold
 from gradhook.numerics.programs import Clock
+from gradhook.numerics.refusals import refusal
 from gradhook.numerics.studies import MODES, Laboratory
-from gradhook.probe import Contract, Fault, Known, Label, Refusal, Study
-
-
-@dataclass(frozen=True)
-class Situation:
-    """A case as the checker has understood it: arguments, and what the author says about them."""
-
-    name: str
-    args: tuple[Any, ...]
-    kwargs: Mapping[str, Any] = field(default_factory=dict)
-    value: Any = None
-    derivative: Any = None
-    tangent: Any = None
-    kink: str | float | None = None
-    error: type[BaseException] | tuple[type[BaseException], ...] | None = None
-    match: str | None = None
-
-
-@dataclass(frozen=True)
-class Demands:
-    """What a claim asks for in every case."""
-
-    order: int = 1
-    modes: tuple[Mode, ...] | None = None
-    tolerance: Tolerance = field(default_factory=Tolerance)
-    step: float | None = None
-    wrt: Wrt = None
-    exact: Callable[..., Any] | None = None
-    forward: Callable[..., Any] | None = None
-    derivative_of: Callable[..., Any] | None = None
-    rule: Callable[..., Any] | None = None
+from gradhook.numerics.surrogates.declared import Declared
+from gradhook.numerics.surrogates.rulebook import Rules, coordinates, rule_of, undifferentiated
+from gradhook.probe import Contract, Fault, Known, Label, Refusal, Route, Study
 
 
 @dataclass(frozen=True)
@@ -92,8 +64,7 @@ class Instruments:
     @cached_property
     def arguments(self) -> Arguments:
         """The arguments, drawn and promoted to float64."""
-        random = generator(self.seed, "draw")
-        return gather(self.function, self.situation.args, self.situation.kwargs, self.demands.wrt, random)
+        return self._arguments(self.function, undifferentiated(self.function, self.situation.args, self.demands.wrt))
 
     @cached_property
     def held(self) -> Held:
@@ -147,19 +118,66 @@ class Instruments:
 
     def refusal(self) -> Refusal | None:
         """What happens to an input that must be refused."""
-        return _refusal(self.function, self) if self.situation.error is not None else None
+        return (
+            refusal(self.function, self.arguments, self.situation, self.demands.modes or MODES)
+            if self.situation.error is not None
+            else None
+        )
+
+    def routes(self) -> list[Route]:
+        """Pairs of ways to compute the same numbers."""
+        return routes.routes(self.held, _modes(self.study()), self.seed, self.clock)
+
+    def repeated(self) -> list[Route]:
+        """Values of several calls with the same arguments."""
+        return repeats.repeated(self.held, self.clock)
+
+    def reused_keys(self) -> str:
+        """What JAX says about a PRNG key that is used twice; empty if none is."""
+        return repeats.reused_keys(self.held)
 
     def contract(self) -> Contract | None:
         """What a surrogate is held to, beside what it does."""
-        return self._contract
+        d = self.demands
+        said = (d.forward, d.derivative_of, d.rule, self.situation.tangent)
+        return self._rules.contract if any(given is not None for given in said) else None
+
+    def rulebook(self) -> Rules | None:
+        """What more can be asked of a surrogate, and of a function that is a custom rule itself."""
+        return self._rules if self.demands.surrogate or rule_of(self.function) is not None else None
 
     @cached_property
-    def _contract(self) -> Contract | None:
+    def _rules(self) -> Rules:
         d = self.demands
-        if d.forward is None and d.derivative_of is None and d.rule is None and self.situation.tangent is None:
-            return None
-        declared = surrogates.Declared(d.forward, d.derivative_of, d.rule, self.situation.tangent)
-        return surrogates.contract(self.held, declared, self.seed, d.modes or MODES, self.clock)
+        declared = Declared(d.forward, d.derivative_of, d.rule, self.situation.tangent, d.order2, d.ties, d.bounds)
+        exact = self._arguments(self.function, d.exact_in) if d.exact_in else None
+        spoken = coordinates(self.held.arguments, exact)
+        return Rules(self.held, self.function, declared, d.modes or MODES, spoken, self.seed, self.clock)
+
+    def exact_arguments(self) -> Study | Fault | None:
+        """A surrogate as a function of the arguments in which it is claimed to be exact."""
+        return self._alone(self.function, self.demands.exact_in) if self.demands.exact_in else None
+
+    def stand_in(self) -> Study | Fault | None:
+        """The function whose derivative a surrogate is declared to have, on its own."""
+        other = self.demands.derivative_of
+        return None if other is None else self._alone(other, self.demands.wrt)
+
+    def _alone(self, function: Callable[..., Any], wrt: Wrt) -> Study | Fault:
+        """The study of a function of the same arguments, some of them differentiated."""
+        d, held = self.demands, hold(function, self._arguments(function, wrt))
+        return Laboratory(held, self.seed, d.modes or MODES, d.tolerance, None, self.clock).study()
+
+    def _arguments(self, function: Callable[..., Any], wrt: Wrt) -> Arguments:
+        random = generator(self.seed, "draw")
+        return gather(function, self.situation.args, self.situation.kwargs, wrt, random)
+
+
+def _modes(study: Study | Fault) -> tuple[Mode, ...]:
+    """The modes in which a derivative could be had."""
+    if isinstance(study, Fault):
+        return ()
+    return tuple(mode for mode, claim in study.claims.items() if not isinstance(claim, Fault))
 
 
 def _gradient_dtypes(function: Callable[..., Any], arguments: Arguments) -> list[tuple[Label, str, str]]:
@@ -207,38 +225,3 @@ def _jacobian(derivative: Any, held: Held) -> Any:
     blocks = [leaf.reshape(shape) for leaf, shape in zip(leaves, shapes, strict=True)]
     rows = [np.concatenate(blocks[k : k + len(ins)], axis=1) for k in range(0, len(blocks), len(ins))]
     return np.concatenate(rows, axis=0)
-
-
-def _refusal(function: Callable[..., Any], probe: Instruments) -> Refusal:
-    situation, error = probe.situation, probe.situation.error
-    assert error is not None
-    names = "/".join(e.__name__ for e in (error if isinstance(error, tuple) else (error,)))
-    routes: dict[str, str] = {}
-    accepted: dict[str, bool] = {}
-    for route, call in _routes(function, probe).items():
-        try:
-            call()
-            routes[route], accepted[route] = "", False
-        except Exception as raised:
-            fits = isinstance(raised, error) and re.search(situation.match or "", str(raised)) is not None
-            routes[route], accepted[route] = translate(raised).message, fits
-    expected = names + (f" matching {situation.match!r}" if situation.match else "")
-    return Refusal(expected, routes, accepted)
-
-
-def _routes(function: Callable[..., Any], probe: Instruments) -> dict[str, Callable[[], Any]]:
-    """The ways on which a bad input must be refused alike."""
-    arguments = probe.arguments
-    moved = [arguments.leaves[place] for place in arguments.moved]
-
-    def call(moved: list[Any]) -> Any:
-        args, kwargs = arguments.rebuild(moved)
-        return function(*args, **kwargs)
-
-    routes: dict[str, Callable[[], Any]] = {"called plainly": lambda: call(moved)}
-    modes = probe.demands.modes or MODES
-    if "fwd" in modes:
-        routes["under forward mode"] = lambda: jax.jvp(call, (moved,), (moved,))
-    if "rev" in modes:
-        routes["under reverse mode"] = lambda: jax.vjp(call, moved)
-    return routes

@@ -120,11 +120,17 @@ def _rewritten(equation: Any, rewrite: Rewrite) -> Any:
     return equation.replace(params={**equation.params, **changed}) if changed else equation
 
 
-def call_of(function: Callable[..., Any], equation: Any) -> Any:
-    """An equation that calls ``function`` (of flat arrays, to a list) in place of another one."""
+def call_of(code: Any | None, equation: Any) -> Any:
+    """An equation that calls a closed jaxpr in place of another equation; the identity if there is none.
+
+    Any call will do as a pattern: it is the jaxpr in it that counts, so that constants need no place among the inputs.
+    """
     shapes = [jax.ShapeDtypeStruct(var.aval.shape, var.aval.dtype) for var in equation.invars]
-    (call,) = opened(jax.make_jaxpr(jax.jit(function))(*shapes)).eqns[-1:]
-    return call.replace(invars=list(equation.invars), outvars=list(equation.outvars))
+    results = [jax.ShapeDtypeStruct(var.aval.shape, var.aval.dtype) for var in equation.outvars]
+    pattern = jax.jit(lambda *values: [jax.numpy.zeros(r.shape, r.dtype) for r in results] if code is not None else list(values))
+    call = opened(jax.make_jaxpr(pattern)(*shapes)).eqns[-1]
+    params = {**call.params, "jaxpr": code} if code is not None else call.params
+    return call.replace(invars=list(equation.invars), outvars=list(equation.outvars), params=params)
 
 
 def function_of(jaxpr: Any) -> Callable[..., list[Any]]:
@@ -135,8 +141,10 @@ def function_of(jaxpr: Any) -> Callable[..., list[Any]]:
 
 def bind(equation: Any, values: Sequence[Any]) -> list[Any]:
     """What an equation gives for the values of its inputs; traceable, rules included."""
-    functions, params = equation.primitive.get_bind_params(equation.params)
-    result = equation.primitive.bind(*functions, *values, **params)
+    given = equation.primitive.get_bind_params(equation.params)
+    functions, params = given if isinstance(given, tuple) else ((), given)  # functions became parameters in 0.10
+    with equation.ctx.manager:
+        result = equation.primitive.bind(*functions, *values, **params)
     return list(result) if equation.primitive.multiple_results else [result]
 
 

@@ -37,6 +37,17 @@ class Clock:
     run: float = 0.0
 
 
+def timed(clock: Clock, program: Callable[..., Any], *arguments: Any) -> Array:
+    """Compile a program for its arguments, run it once, and book the time."""
+    started = time.perf_counter()
+    compiled = jax.jit(program).lower(*arguments).compile()
+    ready = time.perf_counter()
+    result = np.asarray(compiled(*arguments), dtype=np.float64)
+    clock.compile += ready - started
+    clock.run += time.perf_counter() - ready
+    return result
+
+
 def derivative(function: Function, path: tuple[Mode, ...], seeds: tuple[Any, ...]) -> Function:
     """The derivative of ``function`` reached by a path of modes, each with its tangent or cotangent."""
     for mode, seed in zip(path, seeds, strict=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -63,6 +64,13 @@ class Laboratory:
                 found.append(directions.combination(len(outputs), random))
                 outputs = self.held.inputs.labels()
         return tuple(found), outputs
+
+    def claim(self, call: Callable[[Any], Any], path: tuple[Mode, ...], mode: Mode) -> Array | Fault:
+        """What a mode claims about another function in the place of the held one, along the same directions."""
+        seeds, outputs = self.seeds(path)
+        weights = directions.weights(len(outputs), generator(self.seed, "weights", *path))
+        programs = Programs(call, path, self.clock, self.held.traceable)
+        return self._claim(programs, mode, seeds, self.chosen(), weights, len(outputs))
 
     def _make(self, path: tuple[Mode, ...]) -> Study:
         chosen = self.chosen()

@@ -28,6 +28,8 @@ class Leaf:
     shape: tuple[int, ...]
     dtype: str
     spec: Spec | None = None
+    argument: str = ""
+    """The argument of the function that it belongs to."""
 
     @property
     def complex(self) -> bool:
@@ -97,9 +99,9 @@ def is_array(leaf: Any) -> bool:
     return isinstance(leaf, (bool, int, float, complex)) or hasattr(leaf, "dtype")
 
 
-def leaf_of(name: str, value: Any, spec: Spec | None = None) -> Leaf:
+def leaf_of(name: str, value: Any, spec: Spec | None = None, argument: str = "") -> Leaf:
     """The description of a floating leaf."""
-    return Leaf(name, tuple(int(n) for n in np.shape(value)), str(_dtype(value)), spec)
+    return Leaf(name, tuple(int(n) for n in np.shape(value)), str(_dtype(value)), spec, argument)
 
 
 def _dtype(value: Any) -> Any:

@@ -9,10 +9,49 @@ from gradhook.model import Report
 
 _PACKAGES = {"gradhook": "gradhook", "python": "Python", "jax": "jax", "jaxlib": "jaxlib", "numpy": "numpy"}
 
+_MOST = 20  # variables
+
 
 def environment_parts(report: Report) -> list[str]:
     """``gradhook 0.1.0``, ``Python 3.11.7``, ``jax 0.10.2``, …, ``cpu``, ``float64``, ``rtol 2e-10``, ``seed 0``."""
     return [*_surroundings(report.environment), *_chosen(report.settings, report.environment)]
+
+
+def environment_table(report: Report) -> Iterator[tuple[str, str]]:
+    """Everything that a reader may want to know when another machine gives another answer, as name and value."""
+    found = report.environment
+    for key, name in {**_PACKAGES, "system": "OS", "interpreter": "interpreter"}.items():
+        if found.get(key):
+            yield name, str(found[key])
+    if found.get("device") or found.get("platform"):
+        yield "device", f"{found.get('device') or found['platform']}, {found.get('devices', 1)} of them"
+    if "x64" in found:
+        yield "precision", "float64" if found["x64"] else "float32 only"
+    for key, name in {"matmul_precision": "matmul precision", "steps": "steps", "commit": "commit"}.items():
+        if found.get(key):
+            yield name, str(found[key])
+    yield from ((str(name), str(value)) for name, value in list(_mapping(found.get("variables")).items())[:_MOST])
+    yield from _settings(report.settings)
+    if found or report.targets:
+        compiled = sum(target.seconds.compile for target in report.targets)
+        yield "time", f"{report.seconds:.1f} s in all, {compiled:.1f} s of compilation"
+
+
+def _settings(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What the numbers depend on, and whatever else is not as it is by default, with who said so."""
+    for key, setting in settings.items():
+        if key == "projects":
+            yield "projects", f"{len(setting)}, of which this is the first with targets; the JSON report has each"
+            continue
+        origin = setting["origin"] if isinstance(setting, Mapping) else "default"
+        if key in ("rtol", "atol", "seed") or origin != "default":
+            value = _value(setting)
+            shown = ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+            yield key.replace("_", "-"), f"{shown} ({origin})"
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
 def _surroundings(environment: Mapping[str, Any]) -> Iterator[str]:

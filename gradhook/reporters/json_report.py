@@ -13,11 +13,12 @@ from gradhook.model import Finding, Notice, Outcome, Report, TargetReport
 SCHEMA = 1
 
 
-def render(report: Report) -> str:
+def render(report: Report, exit_code: int | None = None) -> str:
     """One JSON object; nan and infinities are the strings ``"nan"``, ``"inf"`` and ``"-inf"``."""
     document = {
         "schema": SCHEMA,
         "verdict": report.verdict,
+        "exit_code": exit_code,
         "counts": report.counts,
         "environment": report.environment,
         "settings": report.settings,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from gradhook.model import ClaimKind, Finding, Notice, Report, TargetReport, Verdict
 from gradhook.reporters.environment import environment_parts
-from gradhook.reporters.wording import WORSE_FIRST, answers, clean, flat, place, resolution, skipped, summary
+from gradhook.reporters.wording import WORSE_FIRST, answers, asked, clean, flat, place, resolution, skipped, summary
 
 _WORD = {
     Verdict.ERROR: "ERROR",
@@ -120,7 +120,7 @@ def _finding(finding: Finding, report: TargetReport, name: str, said: set[str], 
 
 def _facts(report: TargetReport, view: _View) -> Iterator[str]:
     """What a pass rests on."""
-    yield "surrogate, as declared" if report.target.claim is ClaimKind.SURROGATE else _asked(report)
+    yield "surrogate, as declared" if report.target.claim is ClaimKind.SURROGATE else asked(report)
     cases = {outcome.case for outcome in report.outcomes} - {None}
     if len(cases) > 1:
         yield f"{len(cases)} cases"
@@ -130,14 +130,6 @@ def _facts(report: TargetReport, view: _View) -> Iterator[str]:
         yield "cached"
     if view.verbose and not report.cached:
         yield f"compiled in {report.seconds.compile:.2f} s, ran in {report.seconds.run:.2f} s"
-
-
-def _asked(report: TargetReport) -> str:
-    """``order 2, forward and reverse``: which derivatives were found right."""
-    passed = {outcome.code for outcome in report.outcomes if outcome.verdict is Verdict.PASS}
-    modes = [mode for code, mode in (("GRD101", "forward"), ("GRD102", "reverse")) if code in passed]
-    order = "order 2" if "GRD103" in passed else "order 1"
-    return f"{order}, {' and '.join(modes)}" if modes else f"{len(passed)} question{'s' * (len(passed) != 1)}"
 
 
 def _asides(report: TargetReport, view: _View) -> Iterator[str]:

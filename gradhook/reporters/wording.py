@@ -52,6 +52,14 @@ def answers(report: TargetReport) -> tuple[Finding, ...]:
     return (Finding("", report.verdict, "; ".join(dict.fromkeys(notes)) or "no reason was given"),)
 
 
+def asked(report: TargetReport) -> str:
+    """``order 2, forward and reverse``: which derivatives were found right."""
+    passed = {outcome.code for outcome in report.outcomes if outcome.verdict is Verdict.PASS}
+    modes = [mode for code, mode in (("GRD101", "forward"), ("GRD102", "reverse")) if code in passed]
+    order = "order 2" if "GRD103" in passed else "order 1"
+    return f"{order}, {' and '.join(modes)}" if modes else f"{len(passed)} question{'s' * (len(passed) != 1)}"
+
+
 def skipped(report: TargetReport) -> tuple[Outcome, ...]:
     """The questions that did not apply."""
     return tuple(outcome for outcome in report.outcomes if outcome.verdict is Verdict.SKIP)

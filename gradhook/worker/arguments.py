@@ -16,7 +16,7 @@ from gradhook.errors import GradhookError
 from gradhook.inputs import Spec
 from gradhook.judge import Tolerance
 from gradhook.model import CheckSettings
-from gradhook.numerics.instruments import Demands, Situation
+from gradhook.numerics.demands import Demands, Situation
 from gradhook.worker.expressions import evaluate, reference
 
 MODES = ("fwd", "rev")

@@ -23,7 +23,8 @@ from gradhook.model import (
     gravest_first,
     worst,
 )
-from gradhook.numerics.instruments import Demands, Instruments, Situation
+from gradhook.numerics.demands import Demands, Situation
+from gradhook.numerics.instruments import Instruments
 from gradhook.numerics.programs import Clock
 from gradhook.worker.arguments import demands, situations
 from gradhook.worker.faults import escaped, fault, relative
@@ -133,12 +134,19 @@ def _error(finding: Finding) -> Outcome:
 def _report(target: Target, outcomes: list[Outcome], clock: Clock) -> TargetReport:
     if all(outcome.verdict is Verdict.SKIP for outcome in outcomes):
         outcomes = [*outcomes, _placed(_nothing(outcomes), target)]
+    outcomes = _vacuous_everywhere(outcomes)
     findings = gravest_first([f for outcome in outcomes for f in outcome.findings])
     seen = [o.resolution for o in outcomes if o.resolution is not None and o.verdict is Verdict.PASS]
     return TargetReport(
         target, worst([o.verdict for o in outcomes]), tuple(outcomes), findings, max(seen, default=None),
         Seconds(clock.compile, clock.run),
     )  # fmt: skip
+
+
+def _vacuous_everywhere(outcomes: list[Outcome]) -> list[Outcome]:
+    """A case without a slope is no trouble where another one has it."""
+    tested = any(o.code == "GRD410" and o.verdict is Verdict.PASS for o in outcomes)
+    return [o for o in outcomes if not (tested and o.code == "GRD410" and o.verdict is Verdict.UNDECIDED)]
 
 
 def _nothing(outcomes: list[Outcome]) -> Outcome:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gradhook.judge import Estimate, Tolerance
-from gradhook.numerics.differences import Array, Ladder, steps
+from gradhook.numerics.differences import LEVELS, Array, Ladder, steps
 from gradhook.numerics.measure import Lines, measure
 
 Function = Callable[[Any], Any]
@@ -25,12 +25,13 @@ def float64() -> Iterator[None]:
 def ladder() -> Callable[..., Ladder]:
     """The ladder of a numpy function at a point; the outputs are the last axis of what it returns, or one."""
 
-    def build(function: Function, x: float, scale: float | None = None, floor: float = 0.0) -> Ladder:
-        h = steps(np.array([natural(x) if scale is None else scale]))
+    def build(function: Function, x: float, scale: float | None = None, floor: float = 0.0, blocks: int = 1) -> Ladder:
+        reach, scales = np.array([abs(x)]), np.array([natural(x) if scale is None else scale])
+        h = np.concatenate([steps(scales, 1 + n * LEVELS, reach) for n in range(blocks)], axis=1)
         with np.errstate(all="ignore"):
             plus, minus = (_columns(function, x + side * h) for side in (1, -1))
             centre = _columns(function, np.array([[x]]))[0, 0]
-        return Ladder(h, plus, minus, centre, np.array([abs(x)]), np.full((1, len(centre)), floor))
+        return Ladder(h, plus, minus, centre, reach, np.full((1, len(centre)), floor))
 
     return build
 
@@ -59,13 +60,15 @@ def along_axis() -> Callable[..., Lines]:
 def measured(along_axis: Callable[..., Lines]) -> Callable[..., Estimate]:
     """What is measured of a JAX function of one number, in the face of a claim."""
 
-    def run(function: Function, x: float, claim: float, step: float | None = None, **room: float) -> Estimate:
+    def run(
+        function: Function, x: float, claim: float, step: float | None = None, narrow: bool = False, **room: float
+    ) -> Estimate:
         program = jax.jit(lambda ts: jax.lax.map(lambda t: function(x + t), ts))
 
         def evaluate(t: Array) -> Array:
             return np.asarray(program(jnp.asarray(t[0])), dtype=np.float64).reshape(1, t.shape[1], -1)
 
         claims = [(slice(0, 1), np.array([[claim]]))]
-        return measure(evaluate, along_axis(x, **room), claims, Tolerance(), step)
+        return measure(evaluate, along_axis(x, **room), claims, Tolerance(), step, lambda: narrow)
 
     return run

@@ -35,18 +35,26 @@ SMOOTH: list[tuple[Any, float, float]] = [
 
 
 def test_steps_shrink_by_the_ratio_from_a_fifth_of_the_scale() -> None:
-    found = steps(np.array([1.0, 8.0]))
+    found = steps(np.array([1.0, 8.0]), 1, np.zeros(2))
     assert found.shape == (2, LEVELS)
     assert np.allclose(found[:, 0], [0.18310546875, 8 * 0.18310546875], rtol=0)
     assert (found[:, :-1] / found[:, 1:] == RATIO).all()
+    assert (steps(np.array([1.0]), 1 + LEVELS, np.zeros(1))[0, 0] == found[0, -1] / RATIO).all()
 
 
 @given(st.integers(-3, 30), st.floats(2.0**-20, 1.0, width=32))
 def test_a_step_from_a_point_of_single_precision_is_exact(exponent: int, fraction: float) -> None:
     scale = 2.0**exponent
-    h = steps(np.array([scale]))[0]
+    h = steps(np.array([scale]), 1, np.array([scale]))[0]
     assert ((fraction * scale + h) - fraction * scale == h).all()
     assert (fraction * scale - (fraction * scale - h) == h).all()
+
+
+@given(st.floats(2.0**-20, 2.0**30, width=32), st.sampled_from([-1, 1]), st.integers(0, 2))
+def test_finer_steps_are_rounded_until_they_are_exact(size: float, sign: int, block: int) -> None:
+    x, scale = sign * size, 2.0 ** np.ceil(np.log2(max(1.0, size)))
+    h = steps(np.array([scale]), 1 + block * LEVELS, np.array([size]))[0]
+    assert ((x + h) - x == h).all() and (x - (x - h) == h).all()
 
 
 @pytest.mark.parametrize("function, x, truth", SMOOTH)
@@ -64,18 +72,46 @@ def test_central_slope_of_a_smooth_function(ladder: Build, function: Any, x: flo
 )
 def test_the_bar_of_a_cubic_holds_at_any_scale(coefficients: list[float], x: float, exponent: int) -> None:
     cubic = np.polynomial.Polynomial(np.array(coefficients) * 2.0**exponent)
-    h = steps(np.array([max(1.0, 2.0 ** np.ceil(np.log2(max(1.0, abs(x)))))]))
+    h = steps(np.array([2.0 ** np.ceil(np.log2(max(1.0, abs(x))))]), 1, np.array([abs(x)]))
     values = [cubic(x + side * h)[..., None] for side in (1, -1)]
     slope = central_slope(Ladder(h, *values, np.array([cubic(x)]), np.array([abs(x)]), np.zeros((1, 1))))
     assert slope.accepted.all()
     assert abs(slope.value[0, 0] - cubic.deriv()(x)) <= slope.error[0, 0] + 8 * EPS * abs(cubic.deriv()(x))
 
 
-def test_two_coarse_steps_that_agree_prove_nothing(ladder: Build) -> None:
-    # sin(1e6 x): the coarse differences all say about 0.
-    slope = central_slope(ladder(lambda x: np.sin(1e6 * x), 0.7))
+@pytest.mark.parametrize("blocks", [1, 2, 3])
+def test_coarse_steps_that_agree_prove_nothing(ladder: Build, blocks: int) -> None:
+    """Coarse differences of sin(1e6 x) all say about 0."""
+    slope = central_slope(ladder(lambda x: np.sin(1e6 * x), 0.7, blocks=blocks))
     truth = 1e6 * np.cos(1e6 * 0.7)
-    assert not slope.accepted[0, 0] or abs(slope.value[0, 0] - truth) <= slope.error[0, 0]
+    assert abs(slope.value[0, 0] - truth) <= slope.error[0, 0] or not slope.accepted[0, 0]
+    assert blocks == 1 or slope.error[0, 0] <= 1e-6 * abs(truth)
+
+
+def test_a_whole_block_that_agrees_proves_nothing(ladder: Build) -> None:
+    """A bell a picometre wide is flat to all steps of the first block."""
+    bell = ladder(lambda x: np.exp(-((x / 1e-12) ** 2)), 1e-12, blocks=1)
+    assert central_slope(bell).value[0, 0] == 0
+    whole = central_slope(ladder(lambda x: np.exp(-((x / 1e-12) ** 2)), 1e-12, blocks=3))
+    assert abs(whole.value[0, 0] + 2e12 / np.e) <= whole.error[0, 0] <= 1e-6 * 2e12
+
+
+@pytest.mark.parametrize("x", [0.1, -0.2865402102470398, 0.2488, 0.3056, 1.0, 3.7, 1e5 + 0.3])
+def test_steps_that_do_not_move_the_point_say_nothing(ladder: Build, x: float) -> None:
+    fine = ladder(np.sin, x, blocks=3)
+    assert 0 < fine.resolvable.sum() < 3 * LEVELS
+    slope = central_slope(fine)
+    assert slope.accepted[0, 0] and abs(slope.value[0, 0] - np.cos(x)) <= slope.error[0, 0] < 1e-6
+
+
+def test_blocks_of_a_ladder(ladder: Build) -> None:
+    whole, first = ladder(np.sin, 0.7, blocks=2), ladder(np.sin, 0.7)
+    assert (whole.coarsest().plus == first.plus).all() and whole.steps.shape == (1, 2 * LEVELS)
+    second = dataclasses.replace(
+        whole, steps=whole.steps[:, LEVELS:], plus=whole.plus[:, LEVELS:], minus=whole.minus[:, LEVELS:]
+    )
+    joined = first.extended(second)
+    assert (joined.plus == whole.plus).all() and (joined.steps == whole.steps).all()
 
 
 @pytest.mark.parametrize("power", [4, 8, 12])
@@ -115,13 +151,6 @@ def test_an_infinite_value_at_a_finer_step_contradicts(ladder: Build) -> None:
 
     with np.errstate(invalid="ignore"):
         assert not central_slope(ladder(pole, 0.7)).accepted.any()
-
-
-def test_steps_below_the_last_place_say_nothing(ladder: Build) -> None:
-    fine = ladder(np.sin, 1e6, scale=2.0**-10)
-    assert 0 < fine.resolvable.sum() < LEVELS
-    slope = central_slope(fine)
-    assert abs(slope.value[0, 0] - np.cos(1e6)) <= slope.error[0, 0]
 
 
 def test_a_measured_noise_widens_the_bar(ladder: Build) -> None:

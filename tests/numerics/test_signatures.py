@@ -68,9 +68,11 @@ def test_each_output_has_its_own_shape(ladder: Build) -> None:
     assert list(seen.shape[0]) == [number(Shape.KINK), number(Shape.SMOOTH), number(Shape.JUMP)]
 
 
-def test_a_constant_tells_nothing(ladder: Build) -> None:
-    assert not read(ladder(lambda x: 0 * x, 0.0)).telling.any()
-    assert read(ladder(np.sin, 0.7)).telling.all()
+def test_finer_steps_see_that_a_jump_is_beside_the_point(ladder: Build) -> None:
+    """They also see the finest quantum of a floor's argument; the shape is that at the finest steps."""
+    for blocks, shape in ((1, Shape.JUMP), (2, Shape.SMOOTH), (3, Shape.SMOOTH)):
+        seen = read(ladder(lambda x: np.floor(x + 1e-9) + np.sin(x), 3.0, blocks=blocks))
+        assert seen.shape[0, 0] == number(shape)
 
 
 def test_every_shape_has_its_number() -> None:

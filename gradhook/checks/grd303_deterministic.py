@@ -1,0 +1,34 @@
+"""Do two calls with the same arguments agree, and is every random key used once?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradhook.messages import number
+from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
+from gradhook.probe import Fault, Probe, Route
+
+RULE = Rule("GRD303", "deterministic", "Do two calls agree, and is every PRNG key used once?")
+APPLIES = frozenset({ClaimKind.EXACT, ClaimKind.SURROGATE})
+
+
+def run(probe: Probe) -> Outcome:
+    """Compare the bits of two values; ask JAX's key-reuse checker where random numbers are drawn."""
+    findings = [finding for route in probe.repeated() if (finding := _differs(route, probe))]
+    if complaint := probe.reused_keys():
+        text = f"a PRNG key is used twice: {complaint}"
+        help = "split the key with jax.random.split: equal keys give equal numbers"
+        findings.append(Finding(RULE.code, Verdict.FAIL, text, case=probe.case, help=help))
+    return Outcome(RULE.code, Verdict.FAIL if findings else Verdict.PASS, probe.case, tuple(findings))
+
+
+def _differs(route: Route, probe: Probe) -> Finding | None:
+    if isinstance(route.got, Fault) or np.array_equal(route.got, route.expected, equal_nan=True):
+        return None
+    k = int(np.argmax(~((route.got == route.expected) | (np.isnan(route.got) & np.isnan(route.expected)))))
+    got, expected = float(route.got.ravel()[k]), float(route.expected.ravel()[k])
+    return Finding(
+        RULE.code, Verdict.FAIL, f"{route.name} with the same arguments the value is {number(got)}, before {number(expected)}",
+        case=probe.case, claimed=got, measured=expected,
+        help="pass random keys and counters as arguments; a global generator or a changed global has no derivative",
+    )  # fmt: skip

@@ -1,0 +1,30 @@
+"""Was anything tested, or is the derivative zero wherever it was looked at?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
+from gradhook.probe import Fault, Probe, Study
+
+RULE = Rule("GRD410", "vacuous", "Is any derivative of the case different from zero?")
+APPLIES = frozenset({ClaimKind.EXACT})
+
+
+def run(probe: Probe) -> Outcome:
+    """A rule that returns zeros passes wherever the derivative is zero; one case where it is not makes the claim tested."""
+    paths = [(), *((mode,) for mode in ("fwd", "rev"))] if probe.order > 1 else [()]
+    if any(_moves(probe.study(path)) for path in paths):
+        return Outcome(RULE.code, Verdict.PASS, probe.case)
+    finding = Finding(
+        RULE.code, Verdict.UNDECIDED, "vacuous: every derivative is zero here, so a rule that returns zeros would pass too",
+        case=probe.case, help="add a case at which the function has a slope",
+    )  # fmt: skip
+    return Outcome(RULE.code, Verdict.UNDECIDED, probe.case, (finding,))
+
+
+def _moves(study: Study | Fault) -> bool:
+    if isinstance(study, Fault):
+        return False
+    claims = [claim for claim in study.claims.values() if not isinstance(claim, Fault)]
+    return any((claim != 0).any() for claim in claims) or bool((np.nan_to_num(study.measured.value) != 0).any())

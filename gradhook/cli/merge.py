@@ -1,0 +1,90 @@
+"""``gradhook merge``: what do the shards of a run come to together?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gradhook.cli import formats, options, shards
+from gradhook.cli.exits import CLEAN
+from gradhook.cli.printing import deliver
+from gradhook.errors import GradhookError
+from gradhook.model import Report, TargetReport
+from gradhook.reporters import json_reading
+
+_EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=_EXISTING, metavar="REPORT.json...")
+@click.option(
+    "--output-format", "form", type=click.Choice(["terminal", "concise", "json"]), default="terminal",
+    help="How the joined report is written.",
+)  # fmt: skip
+@options.output_file
+@options.color
+@formats.reports
+@click.option("-q", "--quiet", is_flag=True, help="Leave out what passed, and versions.")
+def merge(
+    files: tuple[Path, ...], form: str, output_file: Path | None, color: str, wanted: formats.Wanted, quiet: bool
+) -> int:
+    """Join the JSON reports of shards (`gradhook check --shard K/N --report json=FILE`) into one.
+
+    The exit code is the gravest of theirs. A shard that is missing is an error.
+    """
+    parts = [_read(path) for path in files]
+    _complete([report for report, _ in parts])
+    code = max((code for _, code in parts), default=CLEAN)
+    report = _joined([report for report, _ in parts])
+    deliver(formats.rendered(report, form, code, formats.look(color, output_file, False, quiet)), output_file)
+    formats.write_all(report, wanted, code)
+    return code
+
+
+def _read(path: Path) -> tuple[Report, int]:
+    try:
+        return json_reading.read(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        help = "name files that `gradhook check --report json=FILE` of this version has written"
+        raise GradhookError(f"{path} cannot be read: {error}", help) from error
+
+
+def _complete(reports: Sequence[Report]) -> None:
+    """Raises GradhookError when shards are missing or are not of one run."""
+    found = [str(_shard(report.settings)) for report in reports if _shard(report.settings)]
+    known = [shard for text in found if (shard := shards.read(text))]
+    counts = {shard.count for shard in known}
+    if len(counts) > 1:
+        raise GradhookError(f"these are shards of different runs: {', '.join(found)}", "name those of one run")
+    missing = set(range(1, max(counts, default=0) + 1)) - {shard.number for shard in known}
+    if missing:
+        names = ", ".join(f"{number}/{max(counts)}" for number in sorted(missing))
+        raise GradhookError(f"shards are missing: {names}", "did their jobs fail before they could write a report?")
+
+
+def _shard(settings: Any) -> Any:
+    return settings.get("shard", {}).get("value")
+
+
+def _joined(reports: Sequence[Report]) -> Report:
+    """A claim or notice that several shards came across counts once, with its gravest answer; times add up."""
+    targets: dict[tuple[Any, ...], TargetReport] = {}
+    for item in (target for report in reports for target in report.targets):
+        key = (item.target.name, item.target.path, item.target.line, item.target.claim)
+        targets[key] = max(targets.get(key, item), item, key=_gravity)
+    first = next((report for report in reports if report.targets), reports[0])
+    return replace(
+        first,
+        targets=tuple(sorted(targets.values(), key=lambda t: (t.target.path, t.target.line))),
+        notices=tuple(dict.fromkeys(notice for report in reports for notice in report.notices)),
+        settings={key: value for key, value in first.settings.items() if key != "shard"},
+        seconds=sum(report.seconds for report in reports),
+    )
+
+
+def _gravity(report: TargetReport) -> int:
+    return list(type(report.verdict)).index(report.verdict)

@@ -1,0 +1,166 @@
+"""Which equation of a program first makes a result infinite or nan, and what is the usual cause of that?
+
+The program's jaxpr is run once with a flag for every variable; then the bad result is followed back to the equation that
+made it from good inputs, into the calls, branches and loops on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from gradhook.numerics import jaxprs
+from gradhook.numerics.causes import cause
+from gradhook.numerics.jaxprs import Place
+from gradhook.numerics.loops import Step, bad_step
+from gradhook.probe import Origin
+
+CALLS = ("jit", "pjit", "closed_call", "core_call", "remat2", "checkpoint", *jaxprs.RULES, "custom_lin")
+
+
+def origin(program: Callable[..., Any], *arguments: Any) -> Origin | None:
+    """The first equation that spoils the one result of ``program``; None where the result is finite or was never so."""
+    level = Level(jax.make_jaxpr(program)(*arguments), tuple(arguments), ("", 0))
+    trail = level.follow(0)
+    return trail.origin if trail else None
+
+
+@dataclass(frozen=True)
+class Trail:
+    """Where a bad value comes from; ``entrance`` is the input through which an infinity came in, if it came from there."""
+
+    origin: Origin
+    entrance: int | None = None
+
+
+@dataclass(frozen=True)
+class Level:
+    """A jaxpr at its inputs; ``around`` is the place of the call that it belongs to."""
+
+    jaxpr: Any
+    arguments: tuple[Any, ...]
+    around: Place
+
+    @cached_property
+    def _makers(self) -> dict[Any, Any]:
+        return {var: equation for equation in jaxprs.opened(self.jaxpr).eqns for var in equation.outvars}
+
+    @cached_property
+    def _flags(self) -> dict[Any, tuple[bool, bool]]:
+        """Whether a variable holds a nan, and whether an infinity."""
+        names: list[Any] = []
+
+        def program(*arguments: Any) -> list[Any]:
+            found = {var: value for var, value in self._run(arguments).items() if _inexact(value)}
+            names[:] = found
+            return [(jnp.isnan(value).any(), jnp.isinf(value).any()) for value in found.values()]
+
+        flags = jax.jit(program)(*self.arguments)
+        return {var: (bool(nan), bool(infinite)) for var, (nan, infinite) in zip(names, flags, strict=True)}
+
+    def _run(self, arguments: Sequence[Any]) -> dict[Any, Any]:
+        """Every variable's value (traceable)."""
+        body = jaxprs.opened(self.jaxpr)
+        values = dict(zip(body.constvars, jaxprs.constants(self.jaxpr), strict=True))
+        values |= dict(zip(body.invars, arguments, strict=True))
+        for equation in body.eqns:
+            inputs = [atom.val if jaxprs.is_literal(atom) else values[atom] for atom in equation.invars]
+            values |= dict(zip(equation.outvars, jaxprs.bind(equation, inputs), strict=True))
+        return values
+
+    def values(self, atoms: Sequence[Any]) -> list[Any]:
+        """The values of some variables and literals."""
+        names = [atom for atom in dict.fromkeys(a for a in atoms if not jaxprs.is_literal(a))]
+
+        def program(*arguments: Any) -> list[Any]:
+            values = self._run(arguments)
+            return [values[name] for name in names]
+
+        known = dict(zip(names, jax.jit(program)(*self.arguments), strict=True))
+        return [atom.val if jaxprs.is_literal(atom) else known[atom] for atom in atoms]
+
+    def follow(self, output: int) -> Trail | None:
+        """Where the badness of an output comes from."""
+        atom = jaxprs.opened(self.jaxpr).outvars[output]
+        nan = self._nan(atom)
+        return self._back(atom, self._nan if nan else self._infinite) if nan or self._infinite(atom) else None
+
+    def _nan(self, atom: Any) -> bool:
+        return not jaxprs.is_literal(atom) and self._flags.get(atom, (False, False))[0]
+
+    def _infinite(self, atom: Any) -> bool:
+        return bool(np.isinf(atom.val).any()) if jaxprs.is_literal(atom) else self._flags.get(atom, (False, False))[1]
+
+    def _back(self, atom: Any, bad: Callable[[Any], bool]) -> Trail | None:
+        """From a bad variable to the equation that made it of good ones; None if it came in from outside."""
+        while (equation := self._makers.get(atom)) is not None:
+            made, before = atom, next((a for a in equation.invars if bad(a)), None)
+            if before is None:
+                return self._made(equation, made)
+            atom = before
+        return None
+
+    def _made(self, equation: Any, made: Any) -> Trail:
+        """The equation is where the badness begins, unless an infinity that came in explains a nan, or something inside."""
+        inside = self._inside(equation, made)
+        if inside is not None and inside.entrance is None:
+            return inside
+        trail = inside or Trail(self._described(equation))
+        entrances = [a for a in equation.invars if self._infinite(a)] if inside is None else [equation.invars[inside.entrance]]  # type: ignore[index]  # fmt: skip
+        if not self._nan(made) or not entrances or not self._infinite(entrances[0]):
+            return Trail(trail.origin)
+        earlier = None if jaxprs.is_literal(entrances[0]) else self._back(entrances[0], self._infinite)
+        if earlier is not None:
+            return Trail(_then(earlier.origin, trail.origin))
+        inputs = jaxprs.opened(self.jaxpr).invars
+        return Trail(trail.origin, inputs.index(entrances[0]) if entrances[0] in inputs else None)
+
+    def _described(self, equation: Any) -> Origin:
+        makers = [self._makers.get(a) if not jaxprs.is_literal(a) else None for a in equation.invars]
+        names = [maker.primitive.name if maker is not None else "" for maker in makers]
+        values = [np.asarray(value) for value in self.values(equation.invars)] if _numeric(equation) else []
+        return Origin(equation.primitive.name, *self._place(equation), cause(equation, values, names))
+
+    def _place(self, equation: Any) -> Place:
+        here = jaxprs.place(equation)
+        return here if here[0] else self.around
+
+    def _inside(self, equation: Any, made: Any) -> Trail | None:
+        """The trail through the jaxpr that an equation calls; entrances are counted among the equation's inputs."""
+        name, output = equation.primitive.name, list(equation.outvars).index(made)
+        step, shift = None, 0
+        if name in CALLS:
+            bodies = list(jaxprs.inner(equation)) or [jaxprs.primal_code(equation)]
+            step = Step(bodies[0], tuple(self.values(equation.invars)), output) if bodies[0] is not None else None
+        elif name == "cond":
+            index, *rest = self.values(equation.invars)
+            step, shift = Step(equation.params["branches"][int(index)], tuple(rest), output), 1
+        elif name in ("scan", "while"):
+            step = bad_step(equation, self.values(equation.invars), output, nan=self._nan(made))
+        if step is None:
+            return None
+        trail = Level(step.jaxpr, step.arguments, self._place(equation)).follow(step.output)
+        if trail is None or trail.entrance is None:
+            return trail
+        return Trail(trail.origin, trail.entrance + shift if name not in ("scan", "while") else None)
+
+
+def _then(first: Origin, last: Origin) -> Origin:
+    """An infinity that was made first and became a nan later."""
+    causes = [text for text in (first.cause, f"then {last.cause}" if last.cause else "") if text]
+    return Origin(first.primitive, first.path, first.line, ", ".join(causes))
+
+
+def _inexact(value: Any) -> bool:
+    dtype = getattr(value, "dtype", None)
+    return dtype is not None and bool(jnp.issubdtype(dtype, jnp.inexact))
+
+
+def _numeric(equation: Any) -> bool:
+    return all(hasattr(a.aval, "dtype") and jnp.issubdtype(a.aval.dtype, jnp.number) for a in equation.invars)

@@ -1,0 +1,108 @@
+"""Which custom rules and which ``stop_gradient`` does a function use, and what would be claimed without some of them?
+
+The function's jaxpr is rewritten: in the place of a rule stands a call of the code that the rule was put on, in the place
+of a ``stop_gradient`` nothing, also inside jits, loops, branches and checkpoints. JAX differentiates that as usual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from inspect import unwrap
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from gradhook.model import Mode
+from gradhook.numerics import jaxprs
+from gradhook.numerics.differences import Array
+from gradhook.numerics.faults import translate
+from gradhook.numerics.jaxprs import Place
+from gradhook.numerics.studies import Laboratory
+from gradhook.probe import Fault, Suspect
+
+Found = tuple[Any, Suspect]
+Removed = frozenset[int]
+"""The suspects, by their position, that are replaced by the code under them."""
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A held function, replayed from its jaxpr; ``function`` is the object that it was made from."""
+
+    laboratory: Laboratory
+    function: Callable[..., Any]
+    _claims: dict[tuple[Removed, tuple[Mode, ...], Mode], Array | Fault] = field(default_factory=dict)
+
+    @cached_property
+    def suspects(self) -> tuple[Suspect, ...]:
+        """Every rule and every ``stop_gradient``, in the order of their first use; none where nothing can be traced."""
+        return tuple(dict.fromkeys(suspect for _, suspect in self._found))
+
+    def claim(self, removed: Removed, path: tuple[Mode, ...], mode: Mode) -> Array | Fault:
+        """What a mode claims with some of the suspects removed; computed once."""
+        key = removed, path, mode
+        if key not in self._claims:
+            try:
+                self._claims[key] = self.laboratory.claim(self._without(removed), path, mode)
+            except Exception as error:  # the code under a rule need not be differentiable, nor traceable once more
+                self._claims[key] = translate(error)
+        return self._claims[key]
+
+    @cached_property
+    def _jaxpr(self) -> Any:
+        held = self.laboratory.held
+        return jax.make_jaxpr(held.call)(jnp.asarray(held.point))
+
+    @cached_property
+    def _found(self) -> list[Found]:
+        return list(_walk(self._jaxpr, ("", 0), True, _home(self.function))) if self.laboratory.held.traceable else []
+
+    def _without(self, removed: Removed) -> Callable[[Any], Any]:
+        gone = {self.suspects[number] for number in removed}
+        # Equations are no values; their identity is enough, for the jaxpr keeps them alive.
+        marked = {id(equation) for equation, suspect in self._found if suspect in gone}
+
+        def rewrite(equation: Any) -> Any:
+            if id(equation) not in marked:
+                return equation
+            code = jaxprs.primal_code(equation)
+            return jaxprs.call_of(None if code is None else jaxprs.rewritten(code, rewrite), equation)
+
+        run = jaxprs.function_of(jaxprs.rewritten(self._jaxpr, rewrite))
+        return lambda vector: run(vector)[0]
+
+
+def _walk(jaxpr: Any, around: Place, outermost: bool, home: Place) -> Iterator[Found]:
+    """Equations with a suspect; one without a place of its own is where the call around it is."""
+    for equation in jaxprs.opened(jaxpr).eqns:
+        here = jaxprs.place(equation)
+        here = here if here[0] else around
+        code = jaxprs.primal_code(equation)
+        if code is not None:
+            yield equation, _rule(equation, code, here, outermost, home)
+        elif equation.primitive.name == jaxprs.STOP and _moves(equation):
+            yield equation, Suspect("stop_gradient", "stop_gradient", *here, outermost)
+        for part in [code] if code is not None else jaxprs.inner(equation):
+            yield from _walk(part, here, outermost and code is None, home)
+
+
+def _rule(equation: Any, code: Any, here: Place, outermost: bool, home: Place) -> Suspect:
+    name, path, line = jaxprs.definition(code)
+    kind = jaxprs.rule_kind(equation)
+    own = jaxprs.of_jax(path)
+    where = (path, line) if path and not own else here
+    return Suspect(kind, name or kind, *where, outermost, own, bool(path) and (path, line) == home)
+
+
+def _moves(equation: Any) -> bool:
+    """Whether anything could be differentiated there."""
+    return any(jnp.issubdtype(var.aval.dtype, jnp.inexact) for var in equation.outvars)
+
+
+def _home(function: Any) -> Place:
+    """Where a function is defined, under its decorators."""
+    code = getattr(unwrap(function), "__code__", None)
+    return (code.co_filename, code.co_firstlineno) if code is not None else ("", 0)

@@ -1,0 +1,108 @@
+"""Which functions have a rule of their own, and what can be asked of one?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import jax
+import numpy as np
+
+from gradhook.contracts import Fit, Sweep, Trial
+from gradhook.model import Mode
+from gradhook.numerics.differences import Flags
+from gradhook.numerics.held import Arguments, Held, Wrt
+from gradhook.numerics.programs import Clock
+from gradhook.numerics.surrogates.battery import Battery, linearity
+from gradhook.numerics.surrogates.contract import contract
+from gradhook.numerics.surrogates.declared import Declared
+from gradhook.probe import Contract
+
+
+def rule_of(function: Any) -> Any:
+    """The ``custom_jvp`` or ``custom_vjp`` object that a function is, under ``jit`` or ``partial``; None if it is none."""
+    for _ in range(20):
+        if isinstance(function, (jax.custom_jvp, jax.custom_vjp)):
+            return function
+        function = function.func if isinstance(function, partial) else getattr(function, "__wrapped__", None)
+        if function is None:
+            return None
+    return None
+
+
+@dataclass(frozen=True)
+class Rules:
+    """A held function with a rule of its own (``gradhook.contracts.Rulebook``); computed when asked for, and once."""
+
+    held: Held
+    function: Callable[..., Any]
+    declared: Declared
+    modes: tuple[Mode, ...]
+    surrogate_in: Flags
+    seed: str
+    clock: Clock
+
+    @property
+    def reason(self) -> str:
+        """Why nothing but the value and the derivative at the case can be asked."""
+        return "" if self.held.traceable else "the function branches on values in Python, so JAX cannot transform it"
+
+    @property
+    def order2(self) -> str | None:
+        """The declared second order."""
+        return self.declared.order2
+
+    @property
+    def ties(self) -> str | None:
+        """The declared rounding of halves."""
+        return self.declared.ties
+
+    @property
+    def bounds(self) -> str | None:
+        """Whether saturation bounds are declared to be closed or open."""
+        return self.declared.bounds
+
+    @cached_property
+    def battery(self) -> Battery:
+        """The function differentiated along everything that is asked at the case itself."""
+        return Battery(self.held, self.seed, self.clock)
+
+    @cached_property
+    def contract(self) -> Contract:
+        """Value and derivative at the case, beside what was declared."""
+        return contract(self.held, self.function, self.declared, self.battery, self.modes, self.surrogate_in)
+
+    def linearity(self) -> tuple[Trial, ...]:
+        """Zero, multiples, sums; adjoints."""
+        return linearity(self.battery, self.modes)
+
+    def structure(self) -> tuple[Fit, ...]:
+        """What the derivative takes of what the function takes."""
+        return ()
+
+    def composition(self) -> tuple[Trial, ...]:
+        """The function inside every transformation."""
+        return ()
+
+    def second(self) -> tuple[Trial, ...]:
+        """The second order."""
+        return ()
+
+    def sweeps(self) -> tuple[Sweep, ...]:
+        """Inputs moved through their domain."""
+        return ()
+
+
+def coordinates(arguments: Arguments, exact: Arguments | None) -> Flags:
+    """Which coordinates a surrogate's declaration speaks of: all but those that are claimed to be exact."""
+    places = exact.moved if exact is not None else ()
+    spoken = [place not in places for place in arguments.moved]
+    return np.repeat(np.array(spoken, dtype=bool), [leaf.size for leaf in arguments.space.leaves])
+
+
+def undifferentiated(function: Callable[..., Any], args: tuple[Any, ...], wrt: Wrt) -> Wrt:
+    """``wrt``, or where nothing was said every argument but those that the rule has in ``nondiff_argnums``."""
+    fixed = {n % max(len(args), 1) for n in getattr(rule_of(function), "nondiff_argnums", ())}
+    return wrt if wrt is not None or not fixed else [k for k in range(len(args)) if k not in fixed]

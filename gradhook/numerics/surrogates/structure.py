@@ -1,0 +1,142 @@
+"""Does the derivative take every dtype and shape that the function itself takes?
+
+Nothing is computed: ``jax.eval_shape`` traces the rule, and JAX's own check of tangents against values speaks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from gradhook.contracts import Fit
+from gradhook.model import Mode
+from gradhook.numerics.faults import translate
+from gradhook.numerics.held import Held
+from gradhook.numerics.trees import is_array, is_floating
+
+DTYPES = ("float64", "float32", "bfloat16")
+SHAPES = {"rank 0": (), "size 0": (0,)}
+
+
+@dataclass(frozen=True)
+class Outfit:
+    """One way to give the same arguments: the leaves that are differentiated, as shapes, and whether in 64 bits."""
+
+    name: str
+    leaves: list[Any]
+    wide: bool
+
+
+def structure(
+    held: Held, function: Callable[..., Any], forward: Callable[..., Any] | None, modes: tuple[Mode, ...]
+) -> tuple[Fit, ...]:
+    """Every mode in float64, float32, bfloat16; for functions of arrays of one shape also rank 0 and size 0.
+
+    A float32 program runs with 64 bits switched off, as its users run it: there a constant of the rule's own is no wider.
+    """
+    found: list[Fit] = []
+    for outfit in _outfits(held):
+        with jax.enable_x64(outfit.wide):
+            found += _fits(_lifted(held, function, outfit.wide), outfit, modes)
+            if forward is not None:
+                found += _as_forward(held, function, forward, outfit)
+    return tuple(found)
+
+
+def _outfits(held: Held) -> Iterator[Outfit]:
+    shapes = [leaf.shape for leaf in held.inputs.leaves]
+    for dtype in DTYPES:
+        yield Outfit(dtype, [_struct(shape, dtype, leaf.complex) for shape, leaf in _paired(held, shapes)], dtype == DTYPES[0])
+    if len(set(shapes)) == 1 and [leaf.shape for leaf in held.outputs.leaves] == shapes[:1]:
+        for name, shape in SHAPES.items():
+            if shape != shapes[0]:
+                alike = [shape] * len(shapes)
+                yield Outfit(name, [_struct(s, DTYPES[0], leaf.complex) for s, leaf in _paired(held, alike)], True)
+
+
+def _paired(held: Held, shapes: list[tuple[int, ...]]) -> Iterator[tuple[tuple[int, ...], Any]]:
+    yield from zip(shapes, held.inputs.leaves, strict=True)
+
+
+def _struct(shape: tuple[int, ...], dtype: str, is_complex: bool) -> Any:
+    kind = {"float64": "complex128", "float32": "complex64", "bfloat16": "complex64"}[dtype] if is_complex else dtype
+    return jax.ShapeDtypeStruct(shape, jnp.dtype(kind))  # type: ignore[no-untyped-call]
+
+
+def _lifted(held: Held, function: Callable[..., Any], wide: bool) -> Callable[[list[Any]], list[Any]]:
+    """The function of the differentiated leaves; what else it is given has the width of the program."""
+    arguments = held.arguments
+
+    def call(moved: list[Any]) -> list[Any]:
+        leaves = [leaf if wide or not is_floating(leaf) else np.asarray(leaf, np.float32) for leaf in arguments.leaves]
+        for place, value in zip(arguments.moved, moved, strict=True):
+            leaves[place] = value
+        args, kwargs = jax.tree.unflatten(arguments.treedef, leaves)
+        return [jnp.asarray(leaf) for leaf in jax.tree.leaves(function(*args, **kwargs)) if is_array(leaf)]
+
+    return call
+
+
+def _fits(call: Callable[[list[Any]], list[Any]], outfit: Outfit, modes: tuple[Mode, ...]) -> list[Fit]:
+    try:
+        jax.eval_shape(call, outfit.leaves)
+    except Exception:
+        return []  # what the function itself does not take, its derivative need not take
+    found = []
+    for mode in modes:
+        try:
+            problem, path, line = (_forward if mode == "fwd" else _reverse)(call, outfit.leaves), "", 0
+        except Exception as error:
+            fault = translate(error)
+            if fault.missing:
+                continue
+            problem, path, line = f"raises {fault.message}", fault.path, fault.line
+        found.append(Fit(outfit.name, mode, problem, path, line))
+    return found
+
+
+def _forward(call: Callable[[list[Any]], list[Any]], leaves: list[Any]) -> str:
+    def push(moved: list[Any]) -> Any:
+        primals, tangents = jax.jvp(call, (moved,), ([jnp.ones_like(leaf) for leaf in moved],))
+        return _floats(primals), _floats([t for p, t in zip(primals, tangents, strict=True) if is_floating(p)])
+
+    values, tangents = jax.eval_shape(push, leaves)
+    return _unlike(tangents, values, "the tangent", "the value")
+
+
+def _reverse(call: Callable[[list[Any]], list[Any]], leaves: list[Any]) -> str:
+    def pull(moved: list[Any]) -> Any:
+        values, back = jax.vjp(lambda moved: _floats(call(moved)), moved)
+        return back([jnp.ones_like(value) for value in values])[0]
+
+    return _unlike(jax.eval_shape(pull, leaves), leaves, "the gradient", "the input")
+
+
+def _floats(leaves: list[Any]) -> list[Any]:
+    return [leaf for leaf in leaves if is_floating(leaf)]
+
+
+def _unlike(got: list[Any], wanted: list[Any], one: str, other: str) -> str:
+    for left, right in zip(got, wanted, strict=True):
+        if (left.shape, left.dtype) != (right.shape, right.dtype):
+            return f"{one} is {left.dtype}{list(left.shape)}, {other} {right.dtype}{list(right.shape)}"
+    return ""
+
+
+def _as_forward(
+    held: Held, function: Callable[..., Any], forward: Callable[..., Any], outfit: Outfit
+) -> list[Fit]:
+    """Shapes and dtypes of the value beside those of ``forward=``, where that can be traced."""
+    try:
+        got = jax.eval_shape(_lifted(held, function, outfit.wide), outfit.leaves)
+        wanted = jax.eval_shape(_lifted(held, forward, outfit.wide), outfit.leaves)
+    except Exception:
+        return []
+    if len(got) != len(wanted):
+        return [Fit(outfit.name, None, f"it returns {len(got)} arrays, forward= {len(wanted)}")]
+    return [Fit(outfit.name, None, _unlike(got, wanted, "the value", "that of forward="))]

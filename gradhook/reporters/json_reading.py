@@ -1,0 +1,76 @@
+"""Which report does a JSON report hold? What reading loses: the options of targets, and findings of single outcomes."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from gradhook.model import ClaimKind, Finding, Notice, Outcome, Report, Seconds, Target, TargetReport, Verdict
+from gradhook.reporters.json_report import SCHEMA
+
+_NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+_NUMBERS = frozenset({"claimed", "measured", "error", "tolerance", "resolution"})
+
+
+def read(text: str) -> tuple[Report, int]:
+    """The report and the exit code that its command ended with.
+
+    Raises:
+        ValueError: the text is no JSON report of this version; the error says why.
+    """
+    try:
+        document = json.loads(text)
+        if document["schema"] != SCHEMA:
+            raise ValueError(f"it has schema {document['schema']}, not {SCHEMA}")
+        report = Report(
+            tuple(map(_target, document["targets"])),
+            tuple(Notice(n["code"], n["path"], n["line"], n["message"]) for n in document["notices"]),
+            dict(document["environment"]),
+            dict(document["settings"]),
+            float(document["seconds"]),
+        )
+        code = document.get("exit_code")
+        return report, _code_of(report.verdict) if code is None else int(code)
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(f"it is no report of gradhook ({type(error).__name__}: {error})") from error
+
+
+def _code_of(verdict: Verdict) -> int:
+    return {Verdict.ERROR: 2, Verdict.FAIL: 1, Verdict.UNDECIDED: 1}.get(verdict, 0)
+
+
+def _target(item: Mapping[str, Any]) -> TargetReport:
+    module, _, qualname = item["target"].partition(":")
+    claim, line = ClaimKind(item["claim"]), int(item["line"])
+    return TargetReport(
+        Target(module, qualname, item["path"], line, line, claim, "", source=item["source"]),
+        Verdict(item["verdict"]),
+        tuple(map(_outcome, item["outcomes"])),
+        tuple(map(_finding, item["findings"])),
+        _number(item["resolution"]),
+        Seconds(float(item["seconds"]["compile"]), float(item["seconds"]["run"])),
+        bool(item["cached"]),
+        str(item["output"]),
+    )
+
+
+def _finding(item: Mapping[str, Any]) -> Finding:
+    known = {name: item[name] for name in Finding.__dataclass_fields__ if name in item}
+    known |= {name: _number(item.get(name)) for name in _NUMBERS}
+    known["verdict"] = Verdict(item["verdict"])
+    known["index"] = None if item.get("index") is None else tuple(item["index"])
+    return Finding(**known)
+
+
+def _outcome(item: Mapping[str, Any]) -> Outcome:
+    return Outcome(
+        item["code"], Verdict(item["verdict"]), item["case"], resolution=_number(item["resolution"]), note=item["note"]
+    )
+
+
+def _number(value: Any) -> float | None:
+    if value is None:
+        return None
+    return _NON_FINITE[value] if isinstance(value, str) else float(value)

@@ -1,0 +1,70 @@
+"""How does a report look to readers of JUnit's XML? A target is a test case, a file is a suite.
+
+JUnit knows no third answer: undecided is a failure of the type ``undecided``, never a pass.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Sequence
+
+from gradhook.model import Finding, Report, TargetReport, Verdict
+from gradhook.reporters.wording import answers, clean, flat, place, resolution
+
+_ELEMENTS = {Verdict.FAIL: "failure", Verdict.UNDECIDED: "failure", Verdict.ERROR: "error", Verdict.SKIP: "skipped"}
+
+
+def render(report: Report) -> str:
+    """A document with one suite for each file."""
+    files: dict[str, list[TargetReport]] = {}
+    for target in report.targets:
+        files.setdefault(target.target.path, []).append(target)
+    root = ET.Element("testsuites", {"name": "gradhook", **_counts(report.targets), "time": f"{report.seconds:.3f}"})
+    for path, targets in files.items():
+        suite = ET.SubElement(root, "testsuite", {"name": clean(path), **_counts(targets)})
+        for target in targets:
+            _case(suite, target)
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=False) + "\n"
+
+
+def _counts(targets: Sequence[TargetReport]) -> dict[str, str]:
+    names = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+    counts = {name: sum(_ELEMENTS.get(t.verdict) == element for t in targets) for name, element in names.items()}
+    return {"tests": str(len(targets)), **{name: str(count) for name, count in counts.items()}}
+
+
+def _case(suite: ET.Element, report: TargetReport) -> None:
+    target, seconds = report.target, report.seconds.compile + report.seconds.run
+    attributes = {
+        "classname": clean(target.module),
+        "name": clean(target.qualname),
+        "file": clean(target.path),
+        "line": str(target.line),
+        "time": f"{seconds:.3f}",
+    }
+    case = ET.SubElement(suite, "testcase", attributes)
+    if report.verdict is Verdict.PASS:
+        return
+    findings = answers(report)
+    first = findings[0]
+    element = ET.SubElement(
+        case,
+        _ELEMENTS[report.verdict],
+        {"message": clean(f"{first.code} {flat(first.message)}".strip()), "type": first.code or report.verdict.value},
+    )
+    if report.verdict is Verdict.UNDECIDED:
+        element.set("type", "undecided")
+    element.text = "\n".join(line for finding in findings for line in _lines(finding, report))
+    if report.output:
+        printed = "\n".join(clean(line.expandtabs(4)) for line in report.output.splitlines())
+        ET.SubElement(case, "system-out").text = printed
+
+
+def _lines(finding: Finding, report: TargetReport) -> list[str]:
+    lines = [f"{place(finding, report.target)}: {finding.code} {flat(finding.message)}"]
+    lines += [f"case {clean(finding.case)}"] if finding.case else []
+    lines += [resolution(finding.resolution)] if finding.resolution is not None else []
+    lines += [f"help: {flat(finding.help)}"] if finding.help else []
+    lines += [f"again: {clean(finding.reproduce)}"] if finding.reproduce else []
+    return lines

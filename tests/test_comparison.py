@@ -1,0 +1,241 @@
+"""What a comparison of many elements says: which of them, in which words, and how many others there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradhook.comparison import SHOWN, compare
+from gradhook.judge import Estimate, Tolerance
+from gradhook.model import Outcome, Shape, Verdict
+from gradhook.probe import Fault, Label, Study
+
+EMPTY = np.zeros((0, 0))
+
+
+@dataclass
+class FakeProbe:
+    """A probe of which only the settings are asked."""
+
+    modes: Any = None
+    kink: Any = None
+    case: str = "batch"
+    order: int = 1
+    tolerance: Tolerance = Tolerance()
+    narrow: tuple[tuple[str, str, int], ...] = ()
+
+    def narrowings(self) -> list[tuple[str, str, int]]:
+        return list(self.narrow)
+
+
+def _estimate(value: Any, **said: Any) -> Estimate:
+    value = np.atleast_2d(np.asarray(value, dtype=float))
+    fill = {
+        "error": 2e-11, "accepted": True, "shape": np.int8(0), "left": 0.0, "right": 0.0, "side_error": 1e-9,
+        "coarse": np.nan, "coarse_error": np.nan, "noise": 0.0, "quantised": False, "scale": 1.0, "rounding": 0.0, **said,
+    }  # fmt: skip
+    arrays = {name: np.broadcast_to(given, value.shape) for name, given in fill.items()}
+    return Estimate(value=value, centre=np.ones(value.shape[1]), **arrays)
+
+
+def _study(claims: dict[str, Any], measured: Estimate, **said: Any) -> Study:
+    rows, columns = measured.value.shape
+    parts: dict[str, Any] = {
+        "path": (), "seeds": (), "directions": np.eye(rows), "weights": EMPTY,
+        "input_labels": tuple(Label("delta", (k,)) for k in range(rows)),
+        "output_labels": tuple(Label("out", (k,) if columns > 1 else ()) for k in range(columns)), **said,
+    }  # fmt: skip
+    arrays = {m: c if isinstance(c, Fault) else np.atleast_2d(np.asarray(c, dtype=float)) for m, c in claims.items()}
+    return Study(measured=measured, claims=arrays, **parts)
+
+
+def _compare(claim: Any, measured: Any, mode: str = "rev", probe: Any = None, **said: Any) -> Outcome:
+    estimate = measured if isinstance(measured, Estimate) else _estimate(measured)
+    return compare(_study({mode: claim}, estimate, **said), mode, probe or FakeProbe(), "GRD102")
+
+
+def test_the_message_names_the_place_and_both_numbers() -> None:
+    outcome = _compare([[1.0], [1.0], [1.0], [-0.5]], [[1.0], [1.0], [1.0], [0.5]])
+    (finding,) = outcome.findings
+    assert finding.message == (
+        "reverse mode claims -0.5 for d out / d delta[3], finite differences measure 0.5 ± 2e-11 (would have seen 1e-10)"
+    )
+    assert (outcome.verdict, finding.code, finding.verdict) == (Verdict.FAIL, "GRD102", Verdict.FAIL)
+    assert (finding.case, finding.mode, finding.order, finding.leaf, finding.index, finding.output) == (
+        "batch", "rev", 1, "delta", (3,), "out",
+    )  # fmt: skip
+    assert (finding.claimed, finding.measured, finding.error) == (-0.5, 0.5, 2e-11)
+    assert finding.tolerance == pytest.approx(1e-10) and finding.resolution == pytest.approx(1.2e-10)
+    assert "check the rule for this argument" in finding.help
+
+
+def test_a_pass_has_no_finding_but_the_coarsest_resolution() -> None:
+    outcome = _compare([[1.0, 2.0]], _estimate([[1.0, 2.0]], error=[[1e-12, 1e-9]], scale=[[1.0, 1.0]]))
+    assert (outcome.verdict, outcome.findings) == (Verdict.PASS, ())
+    assert outcome.resolution == pytest.approx((4e-10 + 1e-9) / 2)
+
+
+def test_a_millionth_can_be_told_from_the_numbers() -> None:
+    (finding,) = _compare([[1.000001]], [[1.0]]).findings
+    assert "claims 1.000001 for" in finding.message and "measure 1 ±" in finding.message
+
+
+@pytest.mark.parametrize("wrong, words", [(1, ""), (2, " (and 1 more element)"), (5, " (and 4 more elements)")])
+def test_others_of_the_same_leaf_are_counted(wrong: int, words: str) -> None:
+    (finding,) = _compare([[2.0]] * wrong + [[1.0]], [[1.0]] * (wrong + 1)).findings
+    assert finding.message.endswith("(would have seen 4e-10)" + words)
+
+
+def test_the_worst_element_speaks_for_its_leaf() -> None:
+    (finding,) = _compare([[1.1], [3.0], [1.5]], [[1.0]] * 3).findings
+    assert finding.index == (1,)
+
+
+def test_the_worst_leaf_comes_first_and_only_some_are_shown() -> None:
+    labels = tuple(Label(f"leaf{k}") for k in range(7))
+    outcome = _compare([[1 + (k % 4 + 1) / 10] for k in range(7)], [[1.0]] * 7, input_labels=labels)
+    gaps = [abs(f.claimed - f.measured) for f in outcome.findings]  # type: ignore[operator]
+    assert len(gaps) == SHOWN
+    assert gaps == sorted(gaps, reverse=True) and outcome.findings[0].leaf == "leaf3"
+
+
+def test_outputs_are_leaves_as_well() -> None:
+    labels = (Label("out['loss']"), Label("out['aux']", (0,)), Label("out['aux']", (1,)))
+    outcome = _compare([[2.0, 2.0, 3.0]], [[1.0, 1.0, 1.0]], output_labels=labels)
+    assert [(f.output, f.message.endswith("(and 1 more element)")) for f in outcome.findings] == [
+        ("out['aux'][1]", True),
+        ("out['loss']", False),
+    ]
+
+
+def test_a_direction_that_moves_everything_speaks_only_if_no_coordinate_does() -> None:
+    labels = (Label("x", (0,)), Label("direction", (0,)))
+    assert [f.leaf for f in _compare([[2.0], [5.0]], [[1.0], [1.0]], input_labels=labels).findings] == ["x"]
+    (alone,) = _compare([[1.0], [5.0]], [[1.0], [1.0]], input_labels=labels).findings
+    assert alone.leaf == "direction" and "along direction[0] (everything moves)" in alone.message
+
+
+def test_failures_and_undecided_elements_are_both_shown() -> None:
+    measured = _estimate([[1.0], [1.0]], error=[[1e-12], [1e-2]])
+    outcome = _compare([[2.0], [1.0]], measured)
+    assert outcome.verdict is Verdict.FAIL
+    assert [(f.verdict, f.code) for f in outcome.findings] == [
+        (Verdict.FAIL, "GRD102"),
+        (Verdict.UNDECIDED, "GRD409"),
+    ]
+
+
+def test_what_is_undefined_is_left_out() -> None:
+    measured = replace(_estimate([[np.nan, 1.0]]), centre=np.array([np.nan, 1.0]))
+    assert _compare([[np.nan, 1.0]], measured).verdict is Verdict.PASS
+    assert _compare([[7.0, 2.0]], measured).findings[0].output == "out[1]"
+
+
+def test_a_claim_that_is_not_finite_is_another_question() -> None:
+    assert _compare([[np.nan, 1.0]], [[1.0, 1.0]]).verdict is Verdict.PASS
+    outcome = _compare([[np.nan, np.inf]], [[1.0, 1.0]])
+    assert outcome.verdict is Verdict.SKIP and outcome.note
+
+
+@pytest.mark.parametrize(
+    "said, code, words",
+    [
+        ({"shape": np.int8(list(Shape).index(Shape.KINK)), "left": -1.0, "right": 3.0}, "GRD401", ["kink", "-1 and 3"]),
+        ({"shape": np.int8(list(Shape).index(Shape.JUMP))}, "GRD402", ["jump"]),
+        ({"shape": np.int8(list(Shape).index(Shape.CUSP))}, "GRD403", ["cusp"]),
+        ({"shape": np.int8(list(Shape).index(Shape.VERTICAL))}, "GRD404", ["vertical tangent"]),
+        ({"error": 1e-3, "noise": 1e-6}, "GRD405", ["noise", "1e-06", "± 0.001"]),
+        ({"error": 1e-3, "noise": 1e-6, "quantised": True}, "GRD406", ["reduced precision"]),
+        ({"value": -5.5, "coarse": 1.0, "coarse_error": 1e-6}, "GRD407", ["scale", "-5.5 ±", "1 ± 1e-06"]),
+        (
+            {"shape": np.int8(list(Shape).index(Shape.EDGE)), "accepted": False, "error": np.inf},
+            "GRD408",
+            ["edge of the domain"],
+        ),
+        ({"error": 1e-3}, "GRD409", ["± 0.001", "would have seen 0.001"]),
+    ],
+)
+def test_every_undecided_cause_has_its_words_and_a_remedy(said: dict[str, Any], code: str, words: list[str]) -> None:
+    value = said.pop("value", 1.0)
+    outcome = _compare([[1.0]], _estimate([[value]], **said))
+    (finding,) = outcome.findings
+    assert (outcome.verdict, finding.verdict, finding.code) == (Verdict.UNDECIDED, Verdict.UNDECIDED, code)
+    assert "reverse mode claims 1 for d out / d delta[0]" in finding.message
+    assert all(word in finding.message for word in words)
+    assert finding.help
+
+
+@pytest.mark.parametrize("said", [{"error": 1e-3}, {"error": 1e-3, "noise": 1e-6}])
+def test_a_cast_in_the_function_explains_what_differences_cannot(said: dict[str, Any]) -> None:
+    probe = FakeProbe(narrow=(("a cast to float32", "/project/losses.py", 12),))
+    (finding,) = _compare([[1.0]], _estimate([[1.0]], **said), probe=probe).findings
+    assert (finding.code, finding.path, finding.line) == ("GRD406", "/project/losses.py", 12)
+    assert "a cast to float32" in finding.message
+
+
+@pytest.mark.parametrize("kink, words", [("mean", "kink='mean'"), ("left", "kink='left'"), (0.5, "kink=0.5")])
+def test_a_declared_convention_that_is_not_kept(kink: Any, words: str) -> None:
+    bent = _estimate([[1.0]], shape=np.int8(list(Shape).index(Shape.KINK)), left=-1.0, right=3.0)
+    (finding,) = _compare([[3.0]], bent, probe=FakeProbe(kink=kink)).findings
+    assert (finding.verdict, finding.code) == (Verdict.FAIL, "GRD102")
+    assert "slopes on its two sides are -1 and 3" in finding.message and words in finding.message
+
+
+def test_a_convention_is_for_coordinates() -> None:
+    """Along a direction that also moves backwards, left and right are not those of the coordinates."""
+    bent = _estimate(
+        [[1.0], [0.0]], shape=np.int8(list(Shape).index(Shape.KINK)), left=[[-1.0], [-1.25]], right=[[1.0], [1.25]]
+    )
+    labels = (Label("x"), Label("direction", (0,)))
+    outcome = _compare([[1.0], [-1.25]], bent, probe=FakeProbe(kink="right"), input_labels=labels)
+    assert outcome.verdict is Verdict.PASS
+
+
+MISSING = Fault(True, "a while_loop has no reverse rule")
+BROKEN = Fault(False, "KeyError: forgotten", "/project/rules.py", 7)
+
+
+def test_a_mode_that_does_not_exist_is_skipped_with_the_reason() -> None:
+    outcome = _compare(MISSING, [[1.0]])
+    assert (outcome.verdict, outcome.findings) == (Verdict.SKIP, ())
+    assert outcome.note == "reverse mode: a while_loop has no reverse rule"
+
+
+def test_a_mode_that_was_asked_for_must_exist() -> None:
+    (finding,) = _compare(MISSING, [[1.0]], probe=FakeProbe(modes=("rev",))).findings
+    assert finding.verdict is Verdict.FAIL
+    assert finding.message == "reverse mode was claimed, but a while_loop has no reverse rule"
+
+
+@pytest.mark.parametrize("modes", [None, ("rev",)])
+def test_a_rule_that_raises_fails_at_its_place(modes: Any) -> None:
+    (finding,) = _compare(BROKEN, [[1.0]], probe=FakeProbe(modes=modes)).findings
+    assert finding.message == "reverse mode raises KeyError: forgotten"
+    assert (finding.path, finding.line) == ("/project/rules.py", 7)
+
+
+def test_combinations_of_many_outputs() -> None:
+    measured = _estimate([[1.0, 1.0, 4.0, 5.0]])
+    parts = {"weights": np.ones((2, 2)), "output_labels": (Label("out", (0,)), Label("out", (1,)))}
+    (finding,) = _compare([[4.0, 6.0]], measured, **parts).findings
+    assert (finding.output, finding.measured) == ("combination[1]", 5.0)
+    assert _compare([[1.0, 1.0]], measured, mode="fwd", **parts).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    "path, mode, words",
+    [
+        (("rev",), "fwd", "forward over reverse mode"),
+        (("rev",), "rev", "reverse over reverse mode"),
+        (("fwd",), "rev", "reverse over forward mode"),
+        (("fwd", "rev"), "fwd", "forward over reverse over forward mode"),
+    ],
+)
+def test_higher_orders_are_named_by_their_composition(path: tuple[str, ...], mode: str, words: str) -> None:
+    (finding,) = _compare([[2.0]], [[1.0]], mode=mode, path=path).findings
+    assert finding.message.startswith(f"{words} claims 2 for d")
+    assert finding.order == len(path) + 1
+    assert "differentiating it once more" in finding.help

@@ -1,0 +1,203 @@
+"""What a claim, a measurement and a tolerance make together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradhook.judge import Estimate, Tolerance, columns_of, disputed, judge, shape_of
+from gradhook.model import RTOL, Shape, Verdict
+
+PASS, FAIL, UNDECIDED = Verdict.PASS, Verdict.FAIL, Verdict.UNDECIDED
+SHAPES = list(Shape)
+DEFAULTS: dict[str, Any] = {
+    "value": 1.0, "error": 1e-12, "accepted": True, "shape": 0, "left": 1.0, "right": 1.0, "side_error": 1e-9,
+    "coarse": np.nan, "coarse_error": np.nan, "noise": 0.0, "quantised": False, "scale": 1.0, "rounding": 0.0,
+}  # fmt: skip
+
+
+def _estimate(**said: Any) -> Estimate:
+    if isinstance(said.get("shape"), Shape):
+        said["shape"] = SHAPES.index(said["shape"])
+    arrays = {name: np.array([[value]]) for name, value in {**DEFAULTS, **said}.items()}
+    return Estimate(**arrays, centre=np.array([1.0]))
+
+
+def _judge(claim: float, kink: Any = None, tolerance: Tolerance | None = None, **said: Any) -> tuple[Any, str]:
+    judged = judge(np.array([[claim]]), _estimate(**said), tolerance or Tolerance(), kink)
+    return judged.verdict[0, 0], judged.code[0, 0]
+
+
+BLURRED, NOISY, NARROW = {"error": 1e-3}, {"error": 1e-3, "noise": 1e-6}, {"error": 1e-3, "noise": 1e-6}
+RIPPLED = {"value": -5.5, "error": 1e-6, "coarse": 1.0, "coarse_error": 1e-6}
+
+
+@pytest.mark.parametrize(
+    "claim, said, verdict, code",
+    [
+        (1.0, {}, PASS, ""),
+        (1 + 1e-10, {}, PASS, ""),
+        (1 + 1e-9, {}, FAIL, ""),
+        (1 - 1e-6, {}, FAIL, ""),
+        (-1.0, {}, FAIL, ""),
+        (0.0, {}, FAIL, ""),
+        (1 + 1e-7, {"error": 2e-7}, PASS, ""),
+        (1.0, BLURRED, UNDECIDED, "GRD409"),
+        (1.0005, BLURRED, UNDECIDED, "GRD409"),
+        (1.0005, NOISY, UNDECIDED, "GRD405"),
+        (1.0005, {**NARROW, "quantised": True}, UNDECIDED, "GRD406"),
+        (1.005, BLURRED, UNDECIDED, "GRD409"),
+        (1.5, BLURRED, FAIL, ""),
+        (1.5, NOISY, FAIL, ""),
+        (1.5, {"error": 0.5}, UNDECIDED, "GRD409"),
+        (99.0, {"error": 2.0}, UNDECIDED, "GRD409"),
+        (1.0, {"accepted": False, "value": np.nan, "error": np.inf}, UNDECIDED, "GRD409"),
+        (1.0, {"accepted": False, "noise": 1e-3}, UNDECIDED, "GRD405"),
+        (1.0, RIPPLED, UNDECIDED, "GRD407"),
+        (-5.5, RIPPLED, PASS, ""),
+        (3.0, RIPPLED, FAIL, ""),
+        (0.0, {"value": 0.0, "error": 1e-14}, PASS, ""),
+        (1e-9, {"value": 0.0, "error": 1e-14}, FAIL, ""),
+        (1e-9, {"value": 0.0, "error": 1e-14, "rounding": 1e-8}, PASS, ""),
+        (0.0, {"value": 0.0, "error": 1e-5, "scale": 1e3}, PASS, ""),
+        (1e300, {"value": 1e300, "error": 1e288, "scale": 1e300}, PASS, ""),
+        (1e-300, {"value": 1e-300, "error": 1e-312, "scale": 1e-300}, PASS, ""),
+        (-1e-300, {"value": 1e-300, "error": 1e-312, "scale": 1e-300}, FAIL, ""),
+    ],
+)
+def test_smooth_points(claim: float, said: dict[str, Any], verdict: Verdict, code: str) -> None:
+    assert _judge(claim, **said) == (verdict, code)
+
+
+KINK = {"shape": Shape.KINK, "value": 1.0, "left": -1.0, "right": 3.0}
+
+
+@pytest.mark.parametrize(
+    "claim, kink, verdict, code",
+    [
+        (-1.0, None, UNDECIDED, "GRD401"),
+        (1.0, None, UNDECIDED, "GRD401"),
+        (3.0, None, UNDECIDED, "GRD401"),
+        (3.1, None, FAIL, ""),
+        (-1.1, None, FAIL, ""),
+        (-1.0, "left", PASS, ""),
+        (3.0, "left", FAIL, ""),
+        (3.0, "right", PASS, ""),
+        (-1.0, "right", FAIL, ""),
+        (1.0, "mean", PASS, ""),
+        (3.0, "mean", FAIL, ""),
+        (-1.0, "subgradient", PASS, ""),
+        (0.3, "subgradient", PASS, ""),
+        (3.1, "subgradient", FAIL, ""),
+        (0.0, 0, PASS, ""),
+        (0.25, 0.25, PASS, ""),
+        (0.0, 0.25, FAIL, ""),
+    ],
+)
+def test_kinks(claim: float, kink: Any, verdict: Verdict, code: str) -> None:
+    assert _judge(claim, kink, **KINK) == (verdict, code)
+
+
+@pytest.mark.parametrize("kink", ["left", "right", "mean", "subgradient", 0.0])
+def test_a_convention_says_nothing_where_the_function_is_smooth(kink: Any) -> None:
+    assert _judge(1.0, kink) == (PASS, "")
+    assert _judge(2.0, kink) == (FAIL, "")
+
+
+@pytest.mark.parametrize(
+    "shape, code",
+    [(Shape.JUMP, "GRD402"), (Shape.CUSP, "GRD403"), (Shape.VERTICAL, "GRD404")],
+)
+@pytest.mark.parametrize("claim", [1.0, 7.0])
+@pytest.mark.parametrize("kink", [None, "mean", "subgradient"])
+def test_points_without_a_slope(shape: Shape, code: str, claim: float, kink: Any) -> None:
+    assert _judge(claim, kink, shape=shape) == (UNDECIDED, code)
+
+
+@pytest.mark.parametrize(
+    "shape, claim, expected",
+    [
+        (Shape.CUSP, 0.0, (PASS, "")),
+        (Shape.CUSP, 1.0, (FAIL, "")),
+        (Shape.VERTICAL, 0.0, (PASS, "")),
+        (Shape.JUMP, 0.0, (UNDECIDED, "GRD402")),
+    ],
+)
+def test_a_number_is_a_convention_for_every_point_but_a_jump(shape: Shape, claim: float, expected: Any) -> None:
+    assert _judge(claim, 0.0, shape=shape) == expected
+
+
+def test_an_edge_of_the_domain() -> None:
+    assert _judge(1.0, shape=Shape.EDGE) == (PASS, "")
+    assert _judge(2.0, shape=Shape.EDGE) == (FAIL, "")
+    assert _judge(1.0, shape=Shape.EDGE, accepted=False) == (UNDECIDED, "GRD408")
+
+
+@pytest.mark.parametrize(
+    "tolerance, claim, verdict",
+    [
+        (Tolerance(), 1 + 1e-7, FAIL),
+        (Tolerance(rtol=1e-6), 1 + 1e-7, PASS),
+        (Tolerance(atol=1e-6), 1 + 1e-7, PASS),
+        (Tolerance(rtol=1e-6), 1 + 1e-5, FAIL),
+        (Tolerance(atol=1e-6), 1 + 1e-5, FAIL),
+        (Tolerance(rtol=0.0), 1 + 1e-15, PASS),
+    ],
+)
+def test_tolerances(tolerance: Tolerance, claim: float, verdict: Verdict) -> None:
+    assert _judge(claim, tolerance=tolerance) == (verdict, "")
+
+
+def test_a_stated_tolerance_admits_a_wider_bar() -> None:
+    assert _judge(1.0, **BLURRED)[0] == UNDECIDED
+    assert _judge(1.0, tolerance=Tolerance(atol=1e-3), **BLURRED)[0] == PASS
+
+
+def test_a_tolerance_is_for_one_element_whatever_the_size() -> None:
+    many = _estimate()
+    wide = Estimate(**{name: np.broadcast_to(getattr(many, name), (50, 40)) for name in DEFAULTS}, centre=np.ones(40))
+    claims = np.ones((50, 40))
+    claims[17, 3] += 1e-6
+    verdicts = judge(claims, wide, Tolerance()).verdict
+    assert verdicts[17, 3] == FAIL and (verdicts == FAIL).sum() == 1
+
+
+def test_what_was_allowed_and_what_would_have_been_seen() -> None:
+    judged = judge(np.array([[2.0]]), _estimate(value=2.0, error=1e-9, rounding=1e-10), Tolerance(1e-8, 1e-7))
+    assert judged.tolerance[0, 0] == pytest.approx(1e-8 + 2e-7 + 1e-10)
+    assert judged.resolution[0, 0] == pytest.approx((1e-8 + 2e-7 + 1e-10 + 1e-9) / 2)
+
+
+def test_nothing_accepted_would_have_seen_nothing() -> None:
+    judged = judge(np.array([[1.0]]), _estimate(value=np.nan, error=np.inf, accepted=False), Tolerance())
+    assert judged.resolution[0, 0] == np.inf
+
+
+def test_no_error_below_the_resolution_fails_and_none_above_passes() -> None:
+    estimate = _estimate(error=3e-9)
+    resolution = judge(np.array([[1.0]]), estimate, Tolerance()).resolution[0, 0]
+    for factor, verdict in ((0.99, PASS), (1.01, FAIL)):
+        claim = np.array([[1 + factor * resolution]])
+        assert (judge(claim, estimate, Tolerance()).verdict[0, 0] == FAIL) == (verdict == FAIL)
+
+
+@pytest.mark.parametrize(
+    "claim, said, expected",
+    [(1.0, {}, False), (2.0, {}, True), (1.0, BLURRED, True), (1.0, {"accepted": False}, True), (np.nan, {}, True)],
+)
+def test_where_to_look_closer(claim: float, said: dict[str, Any], expected: bool) -> None:
+    assert disputed(np.array([[claim]]), _estimate(**said), Tolerance())[0, 0] == expected
+
+
+def test_columns_and_shapes() -> None:
+    both = Estimate(
+        **{name: np.array([[getattr(_estimate(), name)[0, 0]] * 2]) for name in DEFAULTS}, centre=np.array([4.0, 5.0])
+    )
+    assert columns_of(both, slice(1, 2)).centre == [5.0]
+    assert shape_of(_estimate(shape=Shape.CUSP), (0, 0)) is Shape.CUSP
+
+
+def test_the_default_tolerance_is_fine() -> None:
+    assert 1e-11 < RTOL <= 1e-9
