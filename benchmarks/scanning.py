@@ -1,82 +1,131 @@
-"""What does gradhook say about right (and some wrong) derivatives of JAX's public functions?"""
+"""What does gradhook say about the derivatives of JAX's public functions, and is it right?"""
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from typing import Any
 
 import jax
-import numpy as np
 
-import oracle
 from catalogue.records import Entry, Mark
-from gradhook.annotations import case
-from gradhook.model import CheckSettings, ClaimKind, Finding, Outcome, Target, Verdict, worst
-from gradhook.worker.examine import examine
-from sharing import shared_programs
+from gradhook.checks import grd101_forward, grd102_reverse, grd103_second_order, grd105_finite
+from gradhook.judge import Tolerance
+from gradhook.model import RTOL, Finding, Outcome, Verdict, worst
+from gradhook.numerics.demands import Demands, Situation
+from gradhook.numerics.instruments import Instruments
+from gradhook.numerics.programs import Clock
+from oracle import Truth, truth
+from proving import Proof, prove
+from sharing import Family, sharing
 
-FIRST = ("GRD101", "GRD102", "GRD105", "GRD902", "GRD904", "GRD909")
+FIRST = (grd101_forward, grd102_reverse, grd105_finite)
+RTOLS = (RTOL, 1e-10, 3e-11, 1e-11, 1e-12)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What was said about one function at one point in one order, and how that compares with what is right."""
+    """What was said about one function at one point, in one order and with one tolerance, and what is right."""
 
     name: str
     point: str
     order: int
+    rtol: float
     verdict: Verdict
     findings: tuple[Finding, ...]
-    resolution: float | None
-    wanted: str
     mark: Mark | None
-    proof: str
-    """``right`` or ``wrong``: JAX's derivative, by the oracle; empty where there is none."""
+    proof: Proof | None
+
+    @property
+    def codes(self) -> str:
+        """The codes of its findings."""
+        return ",".join(sorted({f.code for f in self.findings}))
+
+    @property
+    def grade(self) -> str:
+        """``ok``, or what is wrong with the answer."""
+        return GRADES[self.verdict](self)
 
 
-def scan(entry: Entry, rtol: float | None = None, family: dict[str, Any] | None = None) -> list[Answer]:
-    """Examine one function at all its points, both orders and modes."""
-    options = {"cases": {name: case(*args) for name, args in entry.points.items()}, "order": entry.order}
-    if entry.modes:
-        options["modes"] = entry.modes
-    settings = CheckSettings() if rtol is None else CheckSettings(rtol=rtol)
-    target = Target("catalogue", entry.name, "catalogue.py", 1, 1, ClaimKind.EXACT, "/")
-    with jax.enable_x64(True), shared_programs(family):
-        report = examine(entry.call, target, options, settings, lambda name: None)
-        proofs = {name: _proofs(entry, name) for name in entry.points}
-    return [
-        _answer(entry, name, order, [o for o in report.outcomes if o.case in (name, None)], proofs[name])
-        for name in entry.points
-        for order in range(1, entry.order + 1)
-    ]
-
-
-def _answer(entry: Entry, name: str, order: int, outcomes: list[Outcome], proofs: dict[int, str]) -> Answer:
-    mine = [o for o in outcomes if ("GRD103" == o.code) == (order == 2) and (order == 2 or o.code in (*FIRST, "GRD410"))]
-    found = [o for o in mine if o.verdict is not Verdict.SKIP]
-    mark = entry.marks.get(name)
-    speaks = mark is not None and (mark.order == order or (mark.order == 1 and order == 2))
-    wanted = mark.verdict if mark and speaks else "pass"
-    seen = [o.resolution for o in found if o.resolution is not None]
-    return Answer(
-        entry.name, name, order, worst([o.verdict for o in found]), tuple(f for o in mine for f in o.findings),
-        max(seen, default=None), wanted, mark if speaks else None, proofs.get(order, ""),
-    )  # fmt: skip
-
-
-def _proofs(entry: Entry, name: str) -> dict[int, str]:
-    truth = oracle.true(entry, entry.points[name])
-    if truth is None:
-        return {}
-    found = {}
-    x = np.concatenate([np.ravel(a) for a in entry.points[name]])
-    try:
-        claims = [oracle.claimed(entry, entry.points[name], mode) for mode in entry.modes or ("fwd", "rev")]
-    except Exception:  # a mode that the function does not have, or JAX fails: nothing to prove
-        return {}
-    for order, (before, right) in enumerate(itertools.pairwise(truth), 1):
-        size = np.abs(before[..., None]) / np.maximum(1.0, np.abs(x))
-        bad = any(oracle.differs(claim[order - 1], right, size) for claim in claims)
-        found[order] = "wrong" if bad else "right"
+def scan(entry: Entry, family: Family, rtols: tuple[float, ...] = RTOLS[:1]) -> list[Answer]:
+    """Examine one function at all its points, in both modes and up to its order."""
+    found = []
+    with jax.enable_x64(True), sharing(family):
+        for name in entry.points:
+            known = None if name in entry.marks and entry.marks[name].order == 1 else truth(entry, entry.points[name])
+            for rtol in rtols:
+                found += _point(entry, name, rtol, known)
     return found
+
+
+def instruments(entry: Entry, name: str, rtol: float, function: Any = None) -> Instruments:
+    """The probe that a check would be handed for one point."""
+    demands = Demands(order=entry.order, modes=entry.modes, tolerance=Tolerance(rtol=rtol))
+    situation = Situation(name, entry.points[name])
+    return Instruments(function or entry.call, situation, demands, f"{entry.name}\x1f{name}", Clock())
+
+
+def _point(entry: Entry, name: str, rtol: float, known: Truth | None) -> list[Answer]:
+    probe = instruments(entry, name, rtol)
+    answers = []
+    for order in range(1, entry.order + 1):
+        outcomes = [check.run(probe) for check in (FIRST if order == 1 else (grd103_second_order,))]
+        mark = entry.marks.get(name)
+        if mark and mark.order > order:
+            mark = None
+        proof = None if known is None or mark is not None else prove(probe, known, order)
+        answers.append(Answer(entry.name, name, order, rtol, _verdict(outcomes), _findings(outcomes), mark, proof))
+        if answers[-1].verdict is not Verdict.PASS:
+            break
+    return answers
+
+
+def _verdict(outcomes: list[Outcome]) -> Verdict:
+    return worst([o.verdict for o in outcomes if o.verdict is not Verdict.SKIP and not _idle(o)])
+
+
+def _idle(outcome: Outcome) -> bool:
+    """GRD105 passes where there is no derivative to be finite; that alone is no answer."""
+    return outcome.code == "GRD105" and outcome.verdict is Verdict.PASS
+
+
+def _findings(outcomes: list[Outcome]) -> tuple[Finding, ...]:
+    return tuple(f for o in outcomes for f in o.findings)
+
+
+def _fail(answer: Answer) -> str:
+    if answer.mark is not None:
+        nan = all(f.code == "GRD105" for f in answer.findings if f.verdict is Verdict.FAIL)
+        return "ok" if answer.mark.verdict == "fail" or nan else "FALSE ALARM"
+    if answer.proof is None:
+        return "UNPROVEN"
+    if answer.proof.accused:
+        return "FALSE ALARM"
+    return "ok" if answer.proof.wrong else "inaccurate" if answer.proof.inaccurate else "FALSE ALARM"
+
+
+def _undecided(answer: Answer) -> str:
+    if answer.mark is None or answer.mark.verdict != "undecided":
+        return "UNEXPLAINED"
+    named = {f.code for f in answer.findings} - {"GRD410"}
+    return "ok" if not answer.mark.codes or named <= set(answer.mark.codes) else "OTHER CAUSE"
+
+
+def _pass(answer: Answer) -> str:
+    if answer.mark is not None:
+        return "ok" if answer.mark.may_pass else "MISS"
+    return "MISS" if answer.proof is not None and answer.proof.missed else "ok"
+
+
+def _skip(answer: Answer) -> str:
+    if answer.mark is not None:
+        return "ok" if answer.mark.verdict == "none" else "NOT ASKED"
+    return "ok" if answer.proof is not None and answer.proof.measured == 0 else "NOT ASKED"
+
+
+GRADES = {
+    Verdict.FAIL: _fail,
+    Verdict.UNDECIDED: _undecided,
+    Verdict.PASS: _pass,
+    Verdict.SKIP: _skip,
+    Verdict.ERROR: lambda answer: "ERROR",
+}

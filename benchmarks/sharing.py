@@ -1,6 +1,6 @@
-"""How do the cases of one function share compiled programs?
+"""How do the points of one function share compiled programs?
 
-Every case of a scan has the same shapes, so one set of programs serves them all; compiling is what a scan costs.
+Every point of a function has the same shapes, so one set of programs serves them all; compiling is what a scan costs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ import numpy as np
 from gradhook.numerics import studies
 from gradhook.numerics.programs import Programs
 
-_family: dict[str, Any] | None = None
+Family = dict[str, Any]
+"""Compiled programs of one function, by what they compute and for which shapes."""
+_current: Family = {}
 
 
 @dataclass
@@ -24,22 +26,22 @@ class Shared(Programs):
     """Programs of a function held at some point, which serve every other point of the same shapes."""
 
     def _compile(self, name: str, program: Callable[..., Any], arguments: tuple[Any, ...]) -> Callable[..., Any]:
-        if _family is None or not self.traceable:
+        if not self.traceable:
             return super()._compile(name, program, arguments)
         key = f"{name} {self.path} {jax.tree.map(np.shape, arguments)}"
-        if key not in _family:
-            _family[key] = super()._compile(name, program, arguments)
-        compiled: Callable[..., Any] = _family[key]
+        if key not in _current:
+            _current[key] = super()._compile(name, program, arguments)
+        compiled: Callable[..., Any] = _current[key]
         return compiled
 
 
 @contextmanager
-def shared_programs(family: dict[str, Any] | None = None) -> Iterator[None]:
-    """Within, all examinations are of one function, whose arguments are all differentiated."""
-    global _family
-    before, original = _family, studies.Programs
-    _family, studies.Programs = {} if family is None else family, Shared
+def sharing(family: Family) -> Iterator[None]:
+    """Within, all probes are of one function, whose arguments are all differentiated."""
+    global _current
+    before, original = _current, studies.Programs
+    _current, studies.Programs = family, Shared
     try:
         yield
     finally:
-        _family, studies.Programs = before, original
+        _current, studies.Programs = before, original

@@ -172,7 +172,9 @@ def surrogate(
     wrt: int | str | Sequence[int | str] | None = None,
     cases: Mapping[str, Any] | None = None,
     order2: str | None = None,
-    ties: Any = None,
+    ties: str | None = None,
+    bounds: str | None = None,
+    exact: str | int | Sequence[int | str] | None = None,
 ) -> Callable[[F], F]:
     """Declare a surrogate: the value is that of ``forward``, the derivative on purpose that of something else.
 
@@ -182,11 +184,16 @@ def surrogate(
         rule: ``(primals, tangents) -> tangent``, the declared rule itself.
         args: as in ``gradcheck``; so are ``kwargs``, ``modes``, ``atol``, ``rtol``, ``wrt`` and ``cases``.
         order2: what a second derivative gives: ``"zero"``, ``"of the surrogate"`` or ``"error"``.
-        ties: the declared convention at ties.
+        ties: how halves are rounded: ``"even"``, ``"away"`` (from zero), ``"up"`` (``floor(x + 0.5)``) or ``"down"``.
+        bounds: whether the bounds of a saturating derivative still pass it: ``"closed"`` or ``"open"``; where
+            ``derivative_of`` itself has a kink, either is accepted without it.
+        exact: arguments, by position or name, in which the derivative is claimed to be the function's own; finite
+            differences are the judge there, and the declaration speaks of the others only.
     """
     frame = sys._getframe(1)
     options = {
         "forward": forward, "derivative_of": derivative_of, "rule": rule, "args": args, "kwargs": kwargs,
         "modes": modes, "atol": atol, "rtol": rtol, "wrt": wrt, "cases": cases, "order2": order2, "ties": ties,
+        "bounds": bounds, "exact": exact,
     }  # fmt: skip
     return _remember("surrogate", options, frame.f_code.co_filename, frame.f_lineno)

@@ -38,6 +38,11 @@ def compare(study: Study, mode: Mode, probe: Probe, code: str) -> Outcome:
     return _outcome(compared, probe, code)
 
 
+def judged(study: Study, mode: Mode, claim: Array, probe: Probe) -> Judgement:
+    """The judgement of any claim about the numbers that a study measured for a mode."""
+    return _judge(study, claim, columns_of(study.measured, study.columns(mode)), probe)
+
+
 def _judge(study: Study, claim: Array, measured: Estimate, probe: Probe) -> Judgement:
     """A convention at kinks speaks of coordinates; along a direction that moves everything any slope between is kept."""
     judged = judge(claim, measured, probe.tolerance, probe.kink)
@@ -85,7 +90,13 @@ def _outcome(compared: Compared, probe: Probe, code: str) -> Outcome:
     ]
     resolution = float(np.max(compared.judgement.resolution[compared.relevant]))
     verdict = worst([f.verdict for f in findings] or [Verdict.PASS])
-    return Outcome(code, verdict, probe.case, tuple(findings), resolution)
+    return Outcome(code, verdict, probe.case, tuple(findings), resolution, _held_constant(probe))
+
+
+def _held_constant(probe: Probe) -> str:
+    count = len(probe.constants())
+    places = f"{count} place{'s' if count > 1 else ''}"
+    return f"values under stop_gradient were held at the base point ({places})" if count else ""
 
 
 def _why_nothing(compared: Compared) -> str:

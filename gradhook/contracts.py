@@ -1,4 +1,4 @@
-"""What is known of a custom rule beyond its first derivative at one point? The records that the checks of rules read."""
+"""What is known of a custom rule beyond its first derivative at one point, in the words in which checks read it?"""
 
 from __future__ import annotations
 
@@ -56,7 +56,8 @@ class Boundary:
     """A place, to the last bit, at which the value (``jumps``) or the derivative of one output leaps.
 
     ``at`` are three neighbouring floating point numbers of one input; ``reference`` and ``declared`` are what
-    ``forward=`` and the declared derivative say there, nan where nothing was declared.
+    ``forward=`` and the declared derivative say there, nan where nothing was declared. ``free`` where the declared
+    derivative is that of a function with a kink here, so that either side's is as good on the boundary itself.
     """
 
     input: str
@@ -67,6 +68,7 @@ class Boundary:
     reference: Triple
     declared: Triple
     jumps: bool
+    free: bool = False
 
     @property
     def saturates(self) -> bool:
@@ -98,8 +100,8 @@ class Stray:
 class Sweep:
     """One input moved through its domain, everything else held.
 
-    ``ties`` names how halves are rounded (``""`` where the value does not look rounded), ``bias`` is the largest distance
-    of the rule from the true derivative where one exists (nan: nowhere), ``coincides`` whether they are the same.
+    ``ties`` names how halves are rounded (``""`` where the value does not look rounded), ``bias`` is the largest
+    distance of the rule from the true derivative where one exists (nan: nowhere), ``coincides`` whether it is the same.
     """
 
     input: str

@@ -85,7 +85,7 @@ def columns_of(estimate: Estimate, columns: slice) -> Estimate:
 class Judgement:
     """The answer for every element, each array of shape (D, m).
 
-    ``verdict`` holds members of ``Verdict``, ``code`` the cause of an undecided one (else empty), ``tolerance`` and
+    ``verdict`` holds the values of ``Verdict`` as strings, ``code`` the cause of an undecided one (else empty), ``tolerance`` and
     ``resolution`` what the element's comparison allowed and the smallest relative error that it would have seen.
     """
 

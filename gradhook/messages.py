@@ -64,6 +64,11 @@ def bar(error: float) -> str:
     return f"{error:.1g}"
 
 
+def file_line(path: str, line: int) -> str:
+    """``losses.py:31``: a place, short enough to stand inside a message."""
+    return f"{path.replace(chr(92), '/').rpartition('/')[2]}:{line}"
+
+
 def mode_name(study: Study, mode: Mode) -> str:
     """``reverse mode``, or ``reverse over forward mode`` for what is differentiated once more."""
     if not study.path:

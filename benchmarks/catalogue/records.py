@@ -16,13 +16,14 @@ class Mark:
     """What is right at a point where a plain pass is not: ``verdict`` and why.
 
     ``codes`` are the causes that an undecided answer may name (empty: any). ``order`` 1 speaks of the first derivative
-    (and of the second, which waits for it), 2 of the second alone. ``versions`` says in which JAX the flaw was seen.
+    (and of the second, which waits for it), 2 of the second alone. ``may_pass``: a pass is as good.
     """
 
     verdict: str
     why: str
     codes: tuple[str, ...] = ()
     order: int = 1
+    may_pass: bool = False
 
 
 @dataclass(frozen=True)
@@ -56,22 +57,22 @@ def jump(why: str = "jump", order: int = 1) -> Mark:
 
 def edge(why: str = "edge of the domain", order: int = 1) -> Mark:
     """One side is not defined, or the slope grows without bound towards it."""
-    return Mark("undecided", why, ("GRD403", "GRD404", "GRD408"), order)
+    return Mark("undecided", why, ("GRD403", "GRD404", "GRD408"), order, True)
 
 
 def unclear(why: str, *codes: str, order: int = 1) -> Mark:
     """Undecided for the reason given."""
-    return Mark("undecided", why, codes, order)
+    return Mark("undecided", why, codes, order, True)
 
 
 def wrong(why: str, order: int = 1) -> Mark:
     """JAX is wrong here; the oracle proves it."""
-    return Mark("fail", why, (), order)
+    return Mark("fail", why, (), order, True)
 
 
 def outside(why: str = "outside the domain") -> Mark:
     """The value is not finite: nothing is compared."""
-    return Mark("none", why)
+    return Mark("none", why, (), 1, True)
 
 
 def unary(

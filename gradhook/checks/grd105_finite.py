@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from gradhook.judge import NO_SLOPE, Array, Estimate, columns_of, shape_of
-from gradhook.messages import MODE_NAMES, bar, number
+from gradhook.messages import MODE_NAMES, bar, file_line, number
 from gradhook.model import ClaimKind, Finding, Mode, Outcome, Rule, Shape, Verdict, worst
-from gradhook.probe import Fault, Label, Probe, Study
+from gradhook.probe import Fault, Label, Origin, Probe, Study
 
 RULE = Rule("GRD105", "finite", "Is the derivative finite wherever the value is, and of the input's dtype?")
 APPLIES = frozenset({ClaimKind.EXACT})
@@ -41,13 +41,23 @@ def _worst(study: Study, mode: Mode, claim: Array, probe: Probe) -> Finding | No
     output = study.output_labels[o] if not (mode == "rev" and len(study.weights)) else Label("combination", (o,))
     count = int(bad.any(axis=1).sum())
     more = f" (and along {count - 1} more)" if count > 1 else ""
+    origin = probe.origin(mode, d, o)
     return Finding(
         code, Verdict.UNDECIDED if undecided else Verdict.FAIL,
         f"{MODE_NAMES[mode]} gives {number(value)} for d {output} / d {label}, where the value is finite"
-        f"{_measured(measured, (d, o))}{more}",
+        f"{_measured(measured, (d, o))}{more}{_made(origin)}",
         case=probe.case, mode=mode, order=1, leaf=label.leaf, index=label.index, output=str(output), claimed=value,
         measured=float(measured.value[d, o]), error=float(measured.error[d, o]), help=why,
+        path=origin.path if origin and origin.path else None, line=origin.line if origin and origin.path else None,
     )  # fmt: skip
+
+
+def _made(origin: Origin | None) -> str:
+    """``; first produced by `div` at losses.py:31 (sqrt or norm at 0)``."""
+    if origin is None:
+        return ""
+    where = f" at {file_line(origin.path, origin.line)}" if origin.path else ""
+    return f"; first produced by `{origin.primitive}`{where}" + (f" ({origin.cause})" if origin.cause else "")
 
 
 _ARTICLE = {Shape.EDGE: "the"}

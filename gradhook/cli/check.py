@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -64,10 +65,11 @@ def check(
 
 
 def _labelled(report: Report, shard: shards.Shard | None) -> Report:
-    """The report, which says of what part it is."""
-    if shard is None:
-        return report
-    return replace(report, settings={**report.settings, "shard": {"value": str(shard), "origin": "--shard"}})
+    """The report, which says of what part it is and, on GitHub, of which commit."""
+    commit = os.environ.get("GITHUB_SHA")
+    environment = {**report.environment, **({"commit": commit} if commit else {})}
+    part = {"shard": {"value": str(shard), "origin": "--shard"}} if shard else {}
+    return replace(report, environment=environment, settings={**report.settings, **part})
 
 
 def _with_nothing(text: str, report: Report, projects: Sequence[Project], form: str, shard: shards.Shard | None) -> str:

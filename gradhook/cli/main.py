@@ -9,9 +9,11 @@ from collections.abc import Sequence
 import click
 
 from gradhook import __version__
+from gradhook.cli.action import action
 from gradhook.cli.check import check
 from gradhook.cli.env import env
 from gradhook.cli.exits import COULD_NOT_RUN, INTERRUPTED
+from gradhook.cli.init import init
 from gradhook.cli.list import list_targets
 from gradhook.cli.merge import merge
 from gradhook.errors import GradhookError
@@ -27,7 +29,7 @@ def cli() -> None:
     """
 
 
-for command in (check, list_targets, env, merge):
+for command in (check, list_targets, env, merge, init, action):
     cli.add_command(command)
 
 

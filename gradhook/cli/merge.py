@@ -14,7 +14,6 @@ from gradhook.cli.exits import CLEAN
 from gradhook.cli.printing import deliver
 from gradhook.errors import GradhookError
 from gradhook.model import Report, TargetReport
-from gradhook.reporters import json_reading
 
 _EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -46,6 +45,8 @@ def merge(
 
 
 def _read(path: Path) -> tuple[Report, int]:
+    from gradhook.reporters import json_reading  # which no other command needs
+
     try:
         return json_reading.read(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

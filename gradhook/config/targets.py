@@ -12,9 +12,9 @@ from gradhook.config.text import Places
 from gradhook.model import ClaimKind
 
 TABLE = ("tool", "gradhook", "targets")
-BOTH = ("args", "kwargs", "modes", "atol", "rtol", "wrt", "cases")
-EXACT_ONLY = ("order", "eps", "exact", "stop_gradient", "kink")
-SURROGATE_ONLY = ("forward", "derivative_of", "rule", "order2", "ties")
+BOTH = ("args", "kwargs", "modes", "atol", "rtol", "wrt", "cases", "exact")
+EXACT_ONLY = ("order", "eps", "stop_gradient", "kink")
+SURROGATE_ONLY = ("forward", "derivative_of", "rule", "order2", "ties", "bounds")
 
 _NAME = re.compile(r"[^\s:/\\.]+(\.[^\s:/\\.]+)*:(?P<qualname>[^\s:]+)")
 

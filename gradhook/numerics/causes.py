@@ -10,6 +10,7 @@ import numpy as np
 Values = Sequence[Any]
 Names = Sequence[str]
 """The primitives that made the inputs; empty for inputs of the program."""
+_UNSELECTED = " in an unselected branch of where()"
 
 
 def cause(equation: Any, values: Values, makers: Names) -> str:
@@ -34,14 +35,16 @@ def _division(values: Values, makers: Names) -> str:
         return "overflow"
     if makers[1] in ("sqrt", "rsqrt"):
         return "sqrt or norm at 0"
-    return "0 / 0" if ((above == 0) & (below == 0)).any() else "division by 0"
+    if not ((above == 0) & (below == 0)).any():
+        return "division by 0"
+    return "0 / 0" + (_UNSELECTED if makers[0] == "select_n" else "")
 
 
 def _product(values: Values, makers: Names) -> str:
     if not any(_infinite(value) for value in values):
         return "overflow"
     of_where = any(maker == "select_n" and _zero(value) for maker, value in zip(makers, values, strict=True))
-    return "0 * inf" + (" in an unselected branch of where()" if of_where else "")
+    return "0 * inf" + (_UNSELECTED if of_where else "")
 
 
 def _logarithm(values: Values, makers: Names) -> str:

@@ -44,3 +44,5 @@ class Demands:
     order2: str | None = None
     ties: str | None = None
     bounds: str | None = None
+    frozen: bool = False
+    """Whether values under ``stop_gradient`` are meant to be constants."""

@@ -93,7 +93,7 @@ def dense(space: Space, point: Array, random: np.random.Generator) -> Array:
     start = 0
     for leaf in space.leaves:
         part = slice(start, start + leaf.size)
-        vector[part] = _inside(leaf, vector[part]) * _magnitude(point[part])
+        vector[part] = _inside(leaf, vector[part]) * magnitude(point[part])
         start += leaf.size
     return np.where(np.isfinite(point), vector, 0.0)
 
@@ -109,29 +109,29 @@ def _inside(leaf: Leaf, vector: Array) -> Array:
     return vector
 
 
-def _magnitude(values: Array) -> float:
+def magnitude(values: Array) -> float:
     """The power of two not below the largest finite magnitude, nor below 1."""
     finite = np.abs(values[np.isfinite(values)])
     return float(2.0 ** np.ceil(np.log2(max(1.0, float(finite.max(initial=0.0))))))
 
 
-def lines_of(space: Space, point: Array, vectors: Array) -> Lines:
-    """The geometry of the lines along directions (D, n)."""
+def lines_of(space: Space, point: Array, vectors: Array, *, bounds_only: bool = False) -> Lines:
+    """The geometry of the lines along directions (D, n); with ``bounds_only`` matrices need not stay definite."""
     still = np.where(np.isfinite(point), point, 0.0)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         reach = np.where(vectors != 0, np.abs(still / vectors), 0.0).max(axis=1, initial=0.0)
     scale = 2.0 ** np.ceil(np.log2(np.maximum(1.0, reach)))
-    back, ahead = _rooms(space, point, vectors)
+    back, ahead = _rooms(space, point, vectors, bounds_only)
     return Lines(scale, reach, back, ahead)
 
 
-def _rooms(space: Space, point: Array, vectors: Array) -> tuple[Array, Array]:
+def _rooms(space: Space, point: Array, vectors: Array, bounds_only: bool) -> tuple[Array, Array]:
     """How far each direction may be followed backwards and forwards before an input leaves its domain."""
     low, high = _bounds(space)
     with np.errstate(divide="ignore", invalid="ignore"):
         up = np.where(vectors > 0, (high - point) / vectors, np.where(vectors < 0, (low - point) / vectors, np.inf))
         down = np.where(vectors > 0, (point - low) / vectors, np.where(vectors < 0, (point - high) / vectors, np.inf))
-    limit = _definite(space, point, vectors)
+    limit = np.full(len(vectors), np.inf) if bounds_only else _definite(space, point, vectors)
     return np.minimum(down.min(axis=1, initial=np.inf), limit), np.minimum(up.min(axis=1, initial=np.inf), limit)
 
 

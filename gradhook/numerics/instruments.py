@@ -12,18 +12,21 @@ import jax.numpy as jnp
 import numpy as np
 
 from gradhook.errors import GradhookError
-from gradhook.judge import Tolerance
+from gradhook.judge import Array, Tolerance
 from gradhook.model import Mode
 from gradhook.numerics import precision, repeats, routes
 from gradhook.numerics.demands import Demands, Situation
 from gradhook.numerics.drawing import generator
+from gradhook.numerics.frozen import Frozen, freeze
 from gradhook.numerics.held import Arguments, Held, Wrt, gather, hold
+from gradhook.numerics.origins import of_claim
 from gradhook.numerics.programs import Clock
 from gradhook.numerics.refusals import refusal
+from gradhook.numerics.rules import Replay
 from gradhook.numerics.studies import MODES, Laboratory
 from gradhook.numerics.surrogates.declared import Declared
 from gradhook.numerics.surrogates.rulebook import Rules, coordinates, rule_of, undifferentiated
-from gradhook.probe import Contract, Fault, Known, Label, Refusal, Route, Study
+from gradhook.probe import Contract, Fault, Known, Label, Origin, Refusal, Route, Study, Suspect
 
 
 @dataclass(frozen=True)
@@ -66,9 +69,17 @@ class Instruments:
         """The arguments, drawn and promoted to float64."""
         return self._arguments(self.function, undifferentiated(self.function, self.situation.args, self.demands.wrt))
 
-    @cached_property
+    @property
     def held(self) -> Held:
-        """The function as a map from R^n to R^m."""
+        """The function as a map from R^n to R^m, with stopped values held constant where the author says so."""
+        return self._frozen.held
+
+    @cached_property
+    def _frozen(self) -> Frozen:
+        return freeze(self._plain) if self.demands.frozen else Frozen(self._plain, ())
+
+    @cached_property
+    def _plain(self) -> Held:
         held = hold(self.function, self.arguments)
         if not held.outputs.leaves:
             raise GradhookError(
@@ -115,6 +126,26 @@ class Instruments:
     @cached_property
     def _narrowings(self) -> list[precision.Narrowing]:
         return precision.narrowings(self.held)
+
+    def suspects(self) -> tuple[Suspect, ...]:
+        """The custom rules and ``stop_gradient`` that the function uses."""
+        return self._replay.suspects
+
+    def without(self, removed: frozenset[int], path: tuple[Mode, ...], mode: Mode) -> Array | Fault:
+        """What a mode claims if the suspects of these positions are replaced by the code under them."""
+        return self._replay.claim(removed, path, mode)
+
+    @cached_property
+    def _replay(self) -> Replay:
+        return Replay(self.laboratory, self.function)
+
+    def origin(self, mode: Mode, row: int, column: int) -> Origin | None:
+        """What first makes the claim of a mode not finite, for a direction and an output (or combination)."""
+        return of_claim(self.laboratory, mode, row, column)
+
+    def constants(self) -> tuple[tuple[str, int], ...]:
+        """Where values under ``stop_gradient`` are held at the base point, as the author asked."""
+        return self._frozen.places
 
     def refusal(self) -> Refusal | None:
         """What happens to an input that must be refused."""

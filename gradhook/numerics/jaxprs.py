@@ -127,7 +127,9 @@ def call_of(code: Any | None, equation: Any) -> Any:
     """
     shapes = [jax.ShapeDtypeStruct(var.aval.shape, var.aval.dtype) for var in equation.invars]
     results = [jax.ShapeDtypeStruct(var.aval.shape, var.aval.dtype) for var in equation.outvars]
-    pattern = jax.jit(lambda *values: [jax.numpy.zeros(r.shape, r.dtype) for r in results] if code is not None else list(values))
+    pattern = jax.jit(
+        lambda *values: [jax.numpy.zeros(r.shape, r.dtype) for r in results] if code is not None else list(values)
+    )
     call = opened(jax.make_jaxpr(pattern)(*shapes)).eqns[-1]
     params = {**call.params, "jaxpr": code} if code is not None else call.params
     return call.replace(invars=list(equation.invars), outvars=list(equation.outvars), params=params)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from functools import cached_property
 from typing import Any
 
@@ -15,10 +16,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from gradhook.model import Mode
 from gradhook.numerics import jaxprs
 from gradhook.numerics.causes import cause
 from gradhook.numerics.jaxprs import Place
 from gradhook.numerics.loops import Step, bad_step
+from gradhook.numerics.studies import Laboratory
 from gradhook.probe import Origin
 
 CALLS = ("jit", "pjit", "closed_call", "core_call", "remat2", "checkpoint", *jaxprs.RULES, "custom_lin")
@@ -29,6 +32,22 @@ def origin(program: Callable[..., Any], *arguments: Any) -> Origin | None:
     level = Level(jax.make_jaxpr(program)(*arguments), tuple(arguments), ("", 0))
     trail = level.follow(0)
     return trail.origin if trail else None
+
+
+def of_claim(laboratory: Laboratory, mode: Mode, row: int, column: int) -> Origin | None:
+    """What spoils the claim of a mode about one direction and one output, or one combination of outputs."""
+    seen = laboratory.view
+    if not laboratory.held.traceable:
+        return None
+    call, x = partial(seen.call, seen.operands), jnp.asarray(seen.point)
+    try:
+        if mode == "fwd":
+            tangent = jnp.asarray(seen.directions.vectors[row])
+            return origin(lambda x, v: jax.jvp(call, (x,), (v,))[1][column], x, tangent)
+        cotangents = seen.weights if len(seen.weights) else np.eye(len(seen.outputs))
+        return origin(lambda x, w: jax.vjp(call, x)[1](w)[0], x, jnp.asarray(cotangents[column]))
+    except Exception:  # a program that cannot be taken apart leaves the cause open, not the verdict
+        return None
 
 
 @dataclass(frozen=True)
@@ -86,10 +105,10 @@ class Level:
         return [atom.val if jaxprs.is_literal(atom) else known[atom] for atom in atoms]
 
     def follow(self, output: int) -> Trail | None:
-        """Where the badness of an output comes from."""
+        """Where the badness of an output comes from; None if it came in from outside."""
         atom = jaxprs.opened(self.jaxpr).outvars[output]
-        nan = self._nan(atom)
-        return self._back(atom, self._nan if nan else self._infinite) if nan or self._infinite(atom) else None
+        equation, made = self._source(atom, self._nan if self._nan(atom) else self._infinite)
+        return self._made(equation, made) if equation is not None else None
 
     def _nan(self, atom: Any) -> bool:
         return not jaxprs.is_literal(atom) and self._flags.get(atom, (False, False))[0]
@@ -97,14 +116,14 @@ class Level:
     def _infinite(self, atom: Any) -> bool:
         return bool(np.isinf(atom.val).any()) if jaxprs.is_literal(atom) else self._flags.get(atom, (False, False))[1]
 
-    def _back(self, atom: Any, bad: Callable[[Any], bool]) -> Trail | None:
-        """From a bad variable to the equation that made it of good ones; None if it came in from outside."""
-        while (equation := self._makers.get(atom)) is not None:
-            made, before = atom, next((a for a in equation.invars if bad(a)), None)
+    def _source(self, atom: Any, bad: Callable[[Any], bool]) -> tuple[Any, Any]:
+        """From a bad variable back to the equation that made it of good ones; no equation for a bad input or a good one."""
+        while bad(atom) and (equation := self._makers.get(atom)) is not None:
+            before = next((a for a in equation.invars if bad(a)), None)
             if before is None:
-                return self._made(equation, made)
+                return equation, atom
             atom = before
-        return None
+        return None, atom
 
     def _made(self, equation: Any, made: Any) -> Trail:
         """The equation is where the badness begins, unless an infinity that came in explains a nan, or something inside."""
@@ -112,22 +131,29 @@ class Level:
         if inside is not None and inside.entrance is None:
             return inside
         trail = inside or Trail(self._described(equation))
-        entrances = [a for a in equation.invars if self._infinite(a)] if inside is None else [equation.invars[inside.entrance]]  # type: ignore[index]  # fmt: skip
-        if not self._nan(made) or not entrances or not self._infinite(entrances[0]):
-            return Trail(trail.origin)
-        earlier = None if jaxprs.is_literal(entrances[0]) else self._back(entrances[0], self._infinite)
+        entered = [a for a in equation.invars if self._infinite(a)]
+        if trail.entrance is not None:
+            entered = [equation.invars[trail.entrance]]
+        return self._explained(trail.origin, entered[0]) if entered and self._nan(made) else Trail(trail.origin)
+
+    def _explained(self, origin: Origin, entered: Any) -> Trail:
+        """A nan that was made of an infinity: the infinity is what comes first."""
+        if jaxprs.is_literal(entered):
+            return Trail(origin)
+        earlier, atom = self._source(entered, self._infinite)
         if earlier is not None:
-            return Trail(_then(earlier.origin, trail.origin))
-        inputs = jaxprs.opened(self.jaxpr).invars
-        return Trail(trail.origin, inputs.index(entrances[0]) if entrances[0] in inputs else None)
+            first = self._made(earlier, atom)
+            return Trail(_then(first.origin, origin), first.entrance)
+        inputs = list(jaxprs.opened(self.jaxpr).invars)
+        return Trail(origin, inputs.index(atom) if atom in inputs else None)
 
     def _described(self, equation: Any) -> Origin:
-        makers = [self._makers.get(a) if not jaxprs.is_literal(a) else None for a in equation.invars]
-        names = [maker.primitive.name if maker is not None else "" for maker in makers]
+        names = [_name(self._makers.get(a) if not jaxprs.is_literal(a) else None) for a in equation.invars]
         values = [np.asarray(value) for value in self.values(equation.invars)] if _numeric(equation) else []
-        return Origin(equation.primitive.name, *self._place(equation), cause(equation, values, names))
+        return Origin(equation.primitive.name, *self.place(equation), cause(equation, values, names))
 
-    def _place(self, equation: Any) -> Place:
+    def place(self, equation: Any) -> Place:
+        """Where an equation stands in the user's code, or the call around it."""
         here = jaxprs.place(equation)
         return here if here[0] else self.around
 
@@ -145,7 +171,7 @@ class Level:
             step = bad_step(equation, self.values(equation.invars), output, nan=self._nan(made))
         if step is None:
             return None
-        trail = Level(step.jaxpr, step.arguments, self._place(equation)).follow(step.output)
+        trail = Level(step.jaxpr, step.arguments, self.place(equation)).follow(step.output)
         if trail is None or trail.entrance is None:
             return trail
         return Trail(trail.origin, trail.entrance + shift if name not in ("scan", "while") else None)
@@ -155,6 +181,13 @@ def _then(first: Origin, last: Origin) -> Origin:
     """An infinity that was made first and became a nan later."""
     causes = [text for text in (first.cause, f"then {last.cause}" if last.cause else "") if text]
     return Origin(first.primitive, first.path, first.line, ", ".join(causes))
+
+
+def _name(maker: Any) -> str:
+    """The primitive that made a variable; ``where`` is a jitted function around its own."""
+    if maker is None:
+        return ""
+    return "select_n" if maker.params.get("name") in ("_where", "where") else str(maker.primitive.name)
 
 
 def _inexact(value: Any) -> bool:

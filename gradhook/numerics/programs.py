@@ -65,43 +65,51 @@ def _pulled(function: Function, cotangent: Any) -> Function:
 
 @dataclass
 class Programs:
-    """The programs of one function at one path; compiled when first run, then kept."""
+    """The programs of one function at one path; compiled when first run, then kept.
 
-    function: Function
+    ``operands`` are large arrays that the function takes first, if there are any: a program must not hold them as
+    constants.
+    """
+
+    function: Callable[..., Any]
     path: tuple[Mode, ...]
     clock: Clock
     traceable: bool = True
+    operands: tuple[Any, ...] = ()
     _compiled: dict[str, Any] = field(default_factory=dict)
 
     def values(self, x: Array, seeds: tuple[Array, ...], vectors: Array, t: Array) -> Array:
         """Values (D, T, m) at ``x + t v`` for directions (D, n) and abscissae (D, T)."""
 
-        def program(x: Any, seeds: Any, vectors: Any, t: Any) -> Any:
-            h = derivative(self.function, self.path, seeds)
+        def program(operands: Any, x: Any, seeds: Any, vectors: Any, t: Any) -> Any:
+            h = derivative(self._held(operands), self.path, seeds)
             return self._map(lambda pair: h(x + pair[1] * vectors[pair[0]]), t)
 
         which = np.repeat(np.arange(len(vectors)), t.shape[1])
-        flat = self._run("values", program, x, seeds, vectors, (which, t.ravel()))
+        flat = self._run("values", program, self.operands, x, seeds, vectors, (which, t.ravel()))
         return np.asarray(flat.reshape(*t.shape, -1), dtype=np.float64)
 
     def forward(self, x: Array, seeds: tuple[Array, ...], vectors: Array) -> Array:
         """Forward-mode derivatives (D, m) along directions (D, n)."""
 
-        def program(x: Any, seeds: Any, vectors: Any) -> Any:
-            h = derivative(self.function, self.path, seeds)
+        def program(operands: Any, x: Any, seeds: Any, vectors: Any) -> Any:
+            h = derivative(self._held(operands), self.path, seeds)
             return self._map(lambda v: jax.jvp(h, (x,), (v,))[1], vectors)
 
-        return self._run("forward", program, x, seeds, vectors)
+        return self._run("forward", program, self.operands, x, seeds, vectors)
 
     def reverse(self, x: Array, seeds: tuple[Array, ...], cotangents: Array) -> Array:
         """Reverse-mode derivatives (r, n) for cotangents (r, m)."""
 
-        def program(x: Any, seeds: Any, cotangents: Any) -> Any:
-            h = derivative(self.function, self.path, seeds)
+        def program(operands: Any, x: Any, seeds: Any, cotangents: Any) -> Any:
+            h = derivative(self._held(operands), self.path, seeds)
             pull = jax.vjp(h, x)[1]
             return self._map(lambda w: pull(w)[0], cotangents)
 
-        return self._run("reverse", program, x, seeds, cotangents)
+        return self._run("reverse", program, self.operands, x, seeds, cotangents)
+
+    def _held(self, operands: Any) -> Function:
+        return (lambda x: self.function(operands, x)) if self.operands else self.function
 
     def _map(self, function: Function, rows: Any) -> Any:
         if self.traceable:

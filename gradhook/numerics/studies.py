@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,12 @@ from gradhook.judge import Estimate, Tolerance
 from gradhook.model import Mode
 from gradhook.numerics import directions, faults, measure
 from gradhook.numerics.differences import Array
-from gradhook.numerics.directions import Directions
 from gradhook.numerics.drawing import generator
 from gradhook.numerics.held import Held
 from gradhook.numerics.measure import Lines
 from gradhook.numerics.precision import may_narrow
 from gradhook.numerics.programs import Clock, Programs
+from gradhook.numerics.views import View, view
 from gradhook.probe import Fault, Label, Study
 
 MODES: tuple[Mode, ...] = ("fwd", "rev")
@@ -49,36 +50,46 @@ class Laboratory:
                 self._studies[path] = faults.translate(error)
         return self._studies[path]
 
-    def chosen(self) -> Directions:
-        """The directions of every study: the same, so that orders and modes can be compared."""
-        return directions.choose(self.held.inputs, self.held.point, generator(self.seed, "directions"))
+    @cached_property
+    def view(self) -> View:
+        """The numbers through which every study looks: the same, so that orders and modes can be compared."""
+        return view(self.held, self.held.call, self.seed)
 
     def seeds(self, path: tuple[Mode, ...]) -> tuple[tuple[Array, ...], tuple[Label, ...]]:
         """A tangent or cotangent for each step of a path, and the names of the numbers that come out at its end."""
-        found, outputs = [], self.held.outputs.labels()
+        found, outputs = [], self.view.outputs
         for depth, mode in enumerate(path):
             random = generator(self.seed, "seed", depth, mode)
             if mode == "fwd":
-                found.append(directions.dense(self.held.inputs, self.held.point, random))
+                found.append(self.view.tangent(random))
             else:
                 found.append(directions.combination(len(outputs), random))
-                outputs = self.held.inputs.labels()
+                outputs = self.view.inputs
         return tuple(found), outputs
+
+    def weights(self, path: tuple[Mode, ...], outputs: tuple[Label, ...]) -> Array:
+        """The combinations of outputs that reverse mode pulls back; none where each output is pulled back alone."""
+        if "rev" in path:
+            return directions.weights(len(outputs), generator(self.seed, "weights", *path))
+        return self.view.weights
 
     def claim(self, call: Callable[[Any], Any], path: tuple[Mode, ...], mode: Mode) -> Array | Fault:
         """What a mode claims about another function in the place of the held one, along the same directions."""
+        other = view(self.held, call, self.seed)
         seeds, outputs = self.seeds(path)
-        weights = directions.weights(len(outputs), generator(self.seed, "weights", *path))
-        programs = Programs(call, path, self.clock, self.held.traceable)
-        return self._claim(programs, mode, seeds, self.chosen(), weights, len(outputs))
+        return self._claim(self._programs(other, path), mode, seeds, self.weights(path, outputs), len(outputs))
+
+    def _programs(self, seen: View, path: tuple[Mode, ...]) -> Programs:
+        call = seen.call if seen.operands else partial(seen.call, ())
+        return Programs(call, path, self.clock, self.held.traceable, seen.operands)
 
     def _make(self, path: tuple[Mode, ...]) -> Study:
-        chosen = self.chosen()
+        chosen = self.view.directions
         seeds, outputs = self.seeds(path)
-        weights = directions.weights(len(outputs), generator(self.seed, "weights", *path))
-        programs = Programs(self.held.call, path, self.clock, self.held.traceable)
-        claims = {mode: self._claim(programs, mode, seeds, chosen, weights, len(outputs)) for mode in self.modes}
-        evaluate = self._evaluation(programs, seeds, chosen, weights)
+        weights = self.weights(path, outputs)
+        programs = self._programs(self.view, path)
+        claims = {mode: self._claim(programs, mode, seeds, weights, len(outputs)) for mode in self.modes}
+        evaluate = self._evaluation(programs, seeds, weights)
         lines = replace(chosen.lines, terms=self._terms(path, weights))
         measured = self._measure(evaluate, lines, claims, weights, len(outputs))
         return Study(path, seeds, chosen.vectors, chosen.labels, outputs, weights, measured, claims)
@@ -90,33 +101,31 @@ class Laboratory:
         parent = self.study(path[:-1])
         if isinstance(parent, Fault):
             return np.zeros(1)
-        changes = parent.measured.scale * self.chosen().lines.scale[:, None]
+        changes = parent.measured.scale * self.view.directions.lines.scale[:, None]
         largest = changes.max(axis=0, initial=0.0)[: len(parent.output_labels)]
         if path[-1] == "rev":
-            still = np.where(np.isfinite(self.held.point), self.held.point, 0.0)
+            still = np.where(np.isfinite(self.view.point), self.view.point, 0.0)
             largest = largest.max(initial=0.0) / np.maximum(1.0, np.abs(still))
         return np.concatenate([largest, np.abs(weights) @ largest]) if len(weights) else largest
 
-    def _evaluation(
-        self, programs: Programs, seeds: tuple[Array, ...], chosen: Directions, weights: Array
-    ) -> Callable[[Array], Array]:
+    def _evaluation(self, programs: Programs, seeds: tuple[Array, ...], weights: Array) -> Callable[[Array], Array]:
         def evaluate(t: Array) -> Array:
-            values = programs.values(self.held.point, seeds, chosen.vectors, t)
+            values = programs.values(self.view.point, seeds, self.view.directions.vectors, t)
             with np.errstate(all="ignore"):
                 return np.concatenate([values, values @ weights.T], axis=-1) if len(weights) else values
 
         return evaluate
 
     def _claim(
-        self, programs: Programs, mode: Mode, seeds: tuple[Array, ...], chosen: Directions, weights: Array, outputs: int
+        self, programs: Programs, mode: Mode, seeds: tuple[Array, ...], weights: Array, outputs: int
     ) -> Array | Fault:
         try:
             if mode == "fwd":
-                return programs.forward(self.held.point, seeds, chosen.vectors)
-            rows = programs.reverse(self.held.point, seeds, weights if len(weights) else np.eye(outputs))
+                return programs.forward(self.view.point, seeds, self.view.directions.vectors)
+            rows = programs.reverse(self.view.point, seeds, weights if len(weights) else np.eye(outputs))
         except Exception as error:  # whatever the user's rule raises is an answer, not an accident
             return faults.translate(error)
-        return along(rows, chosen.vectors)
+        return along(rows, self.view.directions.vectors)
 
     def _measure(
         self,

@@ -43,8 +43,13 @@ class Leaf:
 
     def labels(self) -> list[Label]:
         """The names of its numbers, in the order of the vector."""
-        parts = (".real", ".imag") if self.complex else ("",)
-        return [Label(self.name, index, part) for part in parts for index in np.ndindex(*self.shape)]
+        return [self.label(place) for place in range(self.size)]
+
+    def label(self, place: int) -> Label:
+        """The name of the number at a place of the vector."""
+        part, place = divmod(place, math.prod(self.shape))
+        index = tuple(int(i) for i in np.unravel_index(place, self.shape)) if self.shape else ()
+        return Label(self.name, index, (".imag" if part else ".real") if self.complex else "")
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,14 @@ class Space:
     def size(self) -> int:
         """The length of the vector."""
         return sum(leaf.size for leaf in self.leaves)
+
+    def label(self, place: int) -> Label:
+        """The name of one element of the vector, without making those of the others."""
+        for leaf in self.leaves:
+            if place < leaf.size:
+                return leaf.label(place)
+            place -= leaf.size
+        raise IndexError(place)
 
     def labels(self) -> tuple[Label, ...]:
         """The name of every element of the vector."""

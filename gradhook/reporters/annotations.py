@@ -62,7 +62,8 @@ def _target(report: TargetReport) -> Iterator[_Mark]:
     for finding in findings:
         if finding.path and (finding.path, finding.line) != own:
             places.setdefault((finding.path, finding.line), finding)
-    more = [f"and {len(findings) - 1} more findings about it"] * (len(findings) > 1)
+    count = len(findings) - 1
+    more = [f"and {count} more finding{'s' * (count != 1)} about it"] * (count > 0)
     yield _mark(findings[0], report, own, [*(f"see {clean(path)}:{line}" for path, line in places), *more])
     for place, finding in places.items():
         yield _mark(finding, report, place, [f"found by the check of {_place(own)}"])

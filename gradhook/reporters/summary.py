@@ -111,7 +111,7 @@ def _failed(report: TargetReport) -> str:
         )  # fmt: skip
         lines.append(row(cells))
     if len(findings) > _MOST_FINDINGS:
-        more = f"and {len(findings) - _MOST_FINDINGS} more findings"
+        more = _more(len(findings) - _MOST_FINDINGS)
         lines.append(row((_target(report, findings[0]), more, *[""] * (len(_FAILED) - 2))))
     return "".join(lines)
 
@@ -119,7 +119,7 @@ def _failed(report: TargetReport) -> str:
 def _other(report: TargetReport) -> str:
     """One line for a target, about its first finding."""
     findings = answers(report)
-    more = f"<br>and {len(findings) - 1} more findings" if len(findings) > 1 else ""
+    more = f"<br>{_more(len(findings) - 1)}" if len(findings) > 1 else ""
     return row((_target(report, findings[0]), _question(findings[0]), _what(findings[0], first=True) + more))
 
 
@@ -164,6 +164,10 @@ def _what(finding: Finding, *, first: bool) -> str:
     said += [f"help: {code(flat(finding.help), TEXT)}"] if finding.help else []
     said += [f"again: {code(finding.reproduce, TEXT)}"] if first and finding.reproduce else []
     return "<br>".join(said)
+
+
+def _more(count: int) -> str:
+    return f"and {count} more finding{'s' * (count != 1)}"
 
 
 def _number(value: float | None) -> str:

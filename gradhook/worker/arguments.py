@@ -21,11 +21,15 @@ from gradhook.worker.expressions import evaluate, reference
 
 MODES = ("fwd", "rev")
 KINKS = ("left", "right", "mean", "subgradient")
+ORDER2 = ("zero", "of the surrogate", "error")
+TIES = ("even", "away", "up", "down")
+BOUNDS = ("closed", "open")
+STOPPED = ("frozen",)
 _CASE_KEYS = ("args", "kwargs", "value", "derivative", "tangent", "kink", "raises", "match")
 DEFAULT_CASE = "args"
 
 
-def demands(options: Mapping[str, Any], settings: CheckSettings) -> Demands:
+def demands(options: Mapping[str, Any], settings: CheckSettings, surrogate: bool = False) -> Demands:
     """What is asked of every case; the annotation's own options go before the settings.
 
     Raises:
@@ -39,10 +43,16 @@ def demands(options: Mapping[str, Any], settings: CheckSettings) -> Demands:
         tolerance=Tolerance(_tolerance("atol", atol), _tolerance("rtol", rtol)),
         step=_step(said.get("eps")),
         wrt=_wrt(said.get("wrt")),
-        exact=_callable("exact", said),
+        exact=None if surrogate else _callable("exact", said),
         forward=_callable("forward", said),
         derivative_of=_callable("derivative_of", said),
         rule=_callable("rule", said),
+        surrogate=surrogate,
+        exact_in=_exact_in(said.get("exact")) if surrogate else None,
+        order2=_one_of("order2", said.get("order2"), ORDER2),
+        ties=_one_of("ties", said.get("ties"), TIES),
+        bounds=_one_of("bounds", said.get("bounds"), BOUNDS),
+        frozen=_one_of("stop_gradient", said.get("stop_gradient"), STOPPED) is not None,
     )
 
 
@@ -154,6 +164,26 @@ def _wrt(given: Any) -> Any:
     if given is not None and not all(isinstance(i, (int, str)) and not isinstance(i, bool) for i in items):
         raise GradhookError(f"wrt={given!r}", "wrt names arguments by position or name, for example wrt=(0, 'scale')")
     return given
+
+
+def _exact_in(given: Any) -> tuple[int | str, ...] | None:
+    """The arguments in which a surrogate is claimed to be exact."""
+    if given is None:
+        return None
+    items = given if isinstance(given, (list, tuple)) else [given]
+    if not items or not all(isinstance(i, (int, str)) and not isinstance(i, bool) for i in items):
+        raise GradhookError(f"exact={given!r}", 'of a surrogate, exact names arguments, for example exact=("scale",)')
+    return tuple(items)
+
+
+def _one_of(name: str, given: Any, known: tuple[str, ...]) -> str | None:
+    if given is None or (isinstance(given, str) and given in known):
+        return given
+    near = difflib.get_close_matches(str(given), known, 1)
+    choices = ", ".join(f'"{word}"' for word in known)
+    raise GradhookError(
+        f"{name}={given!r}", f"{name} is one of {choices}" + (f"; did you mean {near[0]!r}?" if near else "")
+    )
 
 
 def _kink(given: Any) -> str | float | None:

@@ -14,6 +14,7 @@ from gradhook.checks import Check, all_checks
 from gradhook.errors import GradhookError
 from gradhook.model import (
     CheckSettings,
+    ClaimKind,
     Finding,
     Outcome,
     Seconds,
@@ -39,7 +40,7 @@ def examine(
     clock = Clock()
     with jax.enable_x64(True):
         try:
-            wanted = demands(options, settings)
+            wanted = demands(options, settings, target.claim is ClaimKind.SURROGATE)
             cases = situations(options, configured=target.source == "config")
         except GradhookError as error:
             return _report(target, [_refused("GRD909", error)], clock)

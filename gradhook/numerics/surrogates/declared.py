@@ -43,6 +43,12 @@ def forward_map(held: Held, declared: Declared) -> Map | None:
     return call if _traces(call, held.point) else None
 
 
+def eager_forward(held: Held, declared: Declared, x: Array) -> Array:
+    """``forward=`` at a point (n,), floating outputs only, called plainly."""
+    assert declared.forward is not None
+    return np.asarray(_mapped(held, declared.forward, "forward=")(jnp.asarray(x)), dtype=np.float64)
+
+
 def slope_map(held: Held, declared: Declared, traced: bool = True) -> Slope | None:
     """The declared derivative, if one was declared as a function; with ``traced`` only if it can be traced."""
     if declared.derivative_of is not None:

@@ -16,9 +16,14 @@ from gradhook.numerics.differences import Flags
 from gradhook.numerics.held import Arguments, Held, Wrt
 from gradhook.numerics.programs import Clock
 from gradhook.numerics.surrogates.battery import Battery, linearity
+from gradhook.numerics.surrogates.composition import composition
 from gradhook.numerics.surrogates.contract import contract
 from gradhook.numerics.surrogates.declared import Declared
-from gradhook.probe import Contract
+from gradhook.numerics.surrogates.lines import Line
+from gradhook.numerics.surrogates.second import second
+from gradhook.numerics.surrogates.structure import structure
+from gradhook.numerics.surrogates.sweeps import sweeps
+from gradhook.probe import Contract, Fault
 
 
 def rule_of(function: Any) -> Any:
@@ -80,19 +85,29 @@ class Rules:
 
     def structure(self) -> tuple[Fit, ...]:
         """What the derivative takes of what the function takes."""
-        return ()
+        return structure(self.held, self.function, self.declared.forward, self.modes)
 
     def composition(self) -> tuple[Trial, ...]:
         """The function inside every transformation."""
-        return ()
+        return composition(self.held, self.function, self.modes, self.seed, self.clock)
 
     def second(self) -> tuple[Trial, ...]:
         """The second order."""
-        return ()
+        return second(self.held, self.declared, self.modes, self.seed, self.clock)
 
     def sweeps(self) -> tuple[Sweep, ...]:
         """Inputs moved through their domain."""
-        return ()
+        return self._sweeps
+
+    @cached_property
+    def _sweeps(self) -> tuple[Sweep, ...]:
+        claims = {mode: self.battery.claim(mode) for mode in self.modes}
+        mode = next((mode for mode, claim in claims.items() if not isinstance(claim, Fault)), None)
+        if mode is None or not self.held.traceable:
+            return ()
+        claim = claims[mode]
+        known = None if isinstance(claim, Fault) or claim.shape[1] != self.held.outputs.size else claim
+        return sweeps(Line(self.held, self.declared, mode, self.clock), known, self.surrogate_in, self.seed)
 
 
 def coordinates(arguments: Arguments, exact: Arguments | None) -> Flags:

@@ -51,7 +51,9 @@ def structure(
 def _outfits(held: Held) -> Iterator[Outfit]:
     shapes = [leaf.shape for leaf in held.inputs.leaves]
     for dtype in DTYPES:
-        yield Outfit(dtype, [_struct(shape, dtype, leaf.complex) for shape, leaf in _paired(held, shapes)], dtype == DTYPES[0])
+        yield Outfit(
+            dtype, [_struct(shape, dtype, leaf.complex) for shape, leaf in _paired(held, shapes)], dtype == DTYPES[0]
+        )
     if len(set(shapes)) == 1 and [leaf.shape for leaf in held.outputs.leaves] == shapes[:1]:
         for name, shape in SHAPES.items():
             if shape != shapes[0]:
@@ -128,9 +130,7 @@ def _unlike(got: list[Any], wanted: list[Any], one: str, other: str) -> str:
     return ""
 
 
-def _as_forward(
-    held: Held, function: Callable[..., Any], forward: Callable[..., Any], outfit: Outfit
-) -> list[Fit]:
+def _as_forward(held: Held, function: Callable[..., Any], forward: Callable[..., Any], outfit: Outfit) -> list[Fit]:
     """Shapes and dtypes of the value beside those of ``forward=``, where that can be traced."""
     try:
         got = jax.eval_shape(_lifted(held, function, outfit.wide), outfit.leaves)

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from gradhook.errors import GradhookError
-from gradhook.numerics.drawing import generator
-from gradhook.numerics.held import gather, hold
+from gradhook.numerics.demands import Demands, Situation
+from gradhook.numerics.instruments import Instruments
 from gradhook.numerics.programs import Clock
-from gradhook.numerics.surrogates import Declared, contract
 from gradhook.probe import Contract, Fault
+
+ROUTES = {"called plainly", "under jit", "under vmap", "under jvp", "under vjp"}
 
 
 @jax.custom_jvp
@@ -30,19 +31,18 @@ def _straight_jvp(primals: Any, tangents: Any) -> Any:
 X = np.array([0.4, 1.6, -2.2])
 
 
-def _contract(
-    function: Any, *args: Any, modes: tuple[str, ...] = ("fwd", "rev"), wrt: Any = None, **said: Any
-) -> Contract:
-    held = hold(function, gather(function, args, {}, wrt, generator("test")))
-    declared = Declared(*(said.get(name) for name in ("forward", "derivative_of", "rule", "tangent")))
-    return contract(held, declared, "test", modes, Clock())
+def _contract(function: Any, *args: Any, tangent: Any = None, **said: Any) -> Contract:
+    situation = Situation("batch", args, tangent=tangent)
+    found = Instruments(function, situation, Demands(surrogate=True, **said), "test", Clock()).contract()
+    assert found is not None
+    return found
 
 
 def test_the_value_on_every_route() -> None:
     found = _contract(_straight, X, forward=jnp.round, derivative_of=lambda x: x)
-    assert set(found.values) == {"called plainly", "under jit", "under vmap", "under jvp", "under vjp"}
-    assert all(list(value) == [0, 2, -2] for value in found.values.values())
-    assert found.reference is not None and list(found.reference) == [0, 2, -2]
+    assert set(found.values) >= ROUTES
+    assert all(list(value) == [0, 2, -2] for value in found.values.values())  # type: ignore[arg-type]
+    assert found.references and all(list(reference) == [0, 2, -2] for reference in found.references)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_the_value_on_every_route() -> None:
 )
 def test_the_declared_derivative_along_every_direction(said: Any) -> None:
     found = _contract(_straight, X, **said)
-    assert found.reference is None
+    assert found.references == ()
     assert (found.declared == found.directions).all()
     assert (found.claims["fwd"] == found.declared).all()
     assert found.claims["rev"] == pytest.approx(found.declared)
@@ -60,16 +60,12 @@ def test_a_rule_sees_all_arguments_and_zeros_for_those_that_stay() -> None:
     def scaled(x: Any, k: Any, n: int) -> Any:
         return _straight(x) * k * n
 
-    seen: list[Any] = []
-
     def rule(primals: Any, tangents: Any) -> Any:
-        seen.append((primals, tangents))
-        return tangents[0] * primals[1] * primals[2]
+        return tangents[0] * primals[1] * primals[2] + 1e9 * tangents[1]
 
     found = _contract(scaled, X, 2.0, 3, wrt="x", rule=rule)
     assert (found.claims["fwd"] == found.declared).all()
-    primals, tangents = seen[0]
-    assert (primals[1], primals[2]) == (2.0, 3) and tangents[1] == 0
+    assert (found.declared == 6 * found.directions).all()
 
 
 def test_a_tangent_given_with_a_case_is_for_ones() -> None:
@@ -85,7 +81,7 @@ def test_a_tangent_given_with_a_case_is_for_ones() -> None:
     "said, message",
     [
         ({"tangent": [1.0, 2.0]}, "tangent= holds 2 numbers, the function returns 3"),
-        ({"forward": jnp.sum}, r"forward= returns arrays of the shapes \[\(\)\], the function \[\(3,\)\]"),
+        ({"forward": jnp.sum}, "forward= returns"),
         ({"derivative_of": lambda x: (x, x)}, "derivative_of= returns"),
         ({"rule": lambda primals, tangents: tangents[0][:1]}, "rule= returns"),
     ],
@@ -95,16 +91,16 @@ def test_declarations_of_another_shape(said: Any, message: str) -> None:
         _contract(_straight, X, **said)
 
 
-def test_routes_and_modes_that_do_not_exist_are_left_out() -> None:
+def test_routes_and_modes_that_do_not_exist() -> None:
     @jax.custom_vjp
     def f(x: Any) -> Any:
         return jnp.round(x)
 
     f.defvjp(lambda x: (jnp.round(x), None), lambda _, g: (g,))
     found = _contract(lambda x: f(x), X, derivative_of=lambda x: x)
-    assert "under jvp" not in found.values and "under vjp" in found.values
-    claim = found.claims["fwd"]
-    assert isinstance(claim, Fault) and claim.missing
+    assert not isinstance(found.values["under vjp"], Fault)
+    for answer in (found.claims["fwd"], found.values.get("under jvp", found.claims["fwd"])):
+        assert isinstance(answer, Fault) and answer.missing
 
 
 def test_a_value_that_differs_under_differentiation_is_kept_as_it_is() -> None:

@@ -1,0 +1,110 @@
+"""Is each element of a claim right, is its verdict, and does the error bar of its measurement hold?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradhook.judge import judge
+from gradhook.model import Verdict
+from gradhook.numerics.instruments import Instruments
+from gradhook.probe import Fault, Study
+from oracle import Array, Truth
+
+WRONG = 1e-7
+"""A claim off by more than this, relative to itself and to the terms that it sums, is wrong; less is inaccurate."""
+ROUNDING = 64 * float(np.finfo(float).eps)
+UNDERFLOW = 1e-290
+"""XLA flushes subnormal numbers to 0."""
+VALUE = 1e-10
+"""Where JAX's value is off by more, relatively, value and derivative may disagree although the derivative is right."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Counts over all elements of all claims of one order at one point, against the truth.
+
+    ``wrong`` and ``inaccurate`` claims; ``accused``: right ones that were failed; ``missed``: passed ones that are off
+    by more than the stated resolution; ``measured`` elements with an error bar, ``outside``: those whose bar does not hold.
+    """
+
+    wrong: int
+    inaccurate: int
+    accused: int
+    missed: int
+    measured: int
+    outside: int
+    example: str
+
+
+def prove(probe: Instruments, known: Truth, order: int) -> Proof | None:
+    """Compare every claim and every measurement of an order with the truth; None where the truth is not known."""
+    paths = [()] if order == 1 else [("fwd",), ("rev",)]
+    studies = [study for study in map(probe.study, paths) if not isinstance(study, Fault)]
+    parts = [_study(study, known, probe) for study in studies]
+    found = [p for p in parts if p is not None]
+    if not found:
+        return None
+    counts = np.sum([p[0] for p in found], axis=0)
+    return Proof(*(int(c) for c in counts), example=next((p[1] for p in found if p[1]), ""))
+
+
+def _study(study: Study, known: Truth, probe: Instruments) -> tuple[list[int], str] | None:
+    true, terms = _along(study, known)
+    terms = terms + UNDERFLOW / ROUNDING
+    if true.shape[1] != len(study.output_labels) or len(study.weights):
+        return None
+    off = not study.path and bool(np.any(np.abs(study.measured.centre - known.value) > VALUE * np.abs(known.value) + UNDERFLOW))
+    sure = np.isfinite(true) & np.isfinite(study.measured.centre)[None, :]
+    counts, example = np.zeros(4, dtype=int), ""
+    for mode, claim in study.claims.items():
+        if isinstance(claim, Fault):
+            continue
+        part, text = _claim(mode, claim, study, true, terms, sure, probe, off)
+        counts, example = counts + part, example or text
+    bars = sure & study.measured.accepted
+    outside = bars & (np.abs(study.measured.value - true) > study.measured.error + ROUNDING * terms)
+    return [*counts.tolist(), int(bars.sum()), 0 if off else int(outside.sum())], example
+
+
+def _claim(
+    mode: str, claim: Array, study: Study, true: Array, terms: Array, sure: NDArray[np.bool_], probe: Instruments, off: bool
+) -> tuple[NDArray[np.int64], str]:
+    judged = judge(claim, study.measured, probe.tolerance)
+    with np.errstate(all="ignore"):
+        gap = np.nan_to_num(np.abs(claim - true), nan=np.inf)
+        wrong = sure & ~(gap <= WRONG * np.abs(true) + ROUNDING * terms)
+        inaccurate = sure & ~wrong & ~(gap <= probe.tolerance.rtol * np.abs(true) + ROUNDING * terms)
+        size = np.maximum(np.abs(study.measured.value), study.measured.scale)
+        seen = gap > judged.resolution * size + ROUNDING * terms
+    accused = sure & ~wrong & ~inaccurate & (judged.verdict == Verdict.FAIL) & (not off)
+    missed = wrong & seen & (judged.verdict == Verdict.PASS)
+    worst = wrong if wrong.any() else inaccurate
+    text = _example(mode, claim, study, true, gap * worst) if worst.any() else ""
+    if off:
+        text = f"value {study.measured.centre.tolist()}, truth differs" if not text else text + " (so is the value)"
+    return np.array([wrong.sum() + off, inaccurate.sum(), accused.sum(), missed.sum()]), text
+
+
+def _example(mode: str, claim: Array, study: Study, true: Array, gap: Array) -> str:
+    d, o = np.unravel_index(int(np.argmax(gap)), gap.shape)
+    return f"{mode} along {study.input_labels[d]}: JAX {claim[d, o]:.9g}, truth {true[d, o]:.9g}"
+
+
+def _along(study: Study, known: Truth) -> tuple[Array, Array]:
+    """The true derivative (D, m) along the directions of a study, and the size of the terms that it sums."""
+    vectors = study.directions
+    if not study.path:
+        return _contract("dj,oj->do", vectors, known.jacobian)
+    assert known.hessian is not None
+    seed = np.asarray(study.seeds[0])
+    if study.path[0] == "fwd":
+        return _contract("i,dj,oij->do", seed, vectors, known.hessian)
+    return _contract("o,dj,oij->di", seed, vectors, known.hessian)
+
+
+def _contract(how: str, *factors: Array) -> tuple[Array, Array]:
+    with np.errstate(all="ignore"):
+        return np.einsum(how, *factors), np.einsum(how, *(np.abs(f) for f in factors))

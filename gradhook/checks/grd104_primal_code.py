@@ -1,0 +1,121 @@
+"""Is the derivative by a custom rule that of the code which the rule was put on?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradhook.comparison import judged
+from gradhook.judge import Array, Flags, columns_of
+from gradhook.messages import MODE_NAMES, file_line, number, symbol
+from gradhook.model import ClaimKind, Finding, Mode, Outcome, Rule, Verdict, worst
+from gradhook.probe import Fault, Label, Probe, Study, Suspect
+
+RULE = Rule("GRD104", "primal-code", "Is the derivative by a custom rule that of the code which the rule was put on?")
+APPLIES = frozenset({ClaimKind.EXACT})
+ROUNDING = 1e-9
+"""How far the two derivatives may lie apart, relative to the derivative: rounding of two ways to the same number."""
+UNRESOLVED = ("GRD405", "GRD406", "GRD407", "GRD408", "GRD409")
+"""The causes of doubt in which the derivative exists, and only differences cannot see it."""
+
+
+@dataclass(frozen=True)
+class Both:
+    """The claims of a mode beside those of the code without its rules, all of shape (D, columns)."""
+
+    mode: Mode
+    claimed: Array
+    plain: Array
+    verdict: np.ndarray[tuple[int, ...], np.dtype[np.object_]]
+    code: np.ndarray[tuple[int, ...], np.dtype[np.object_]]
+    agree: Flags
+    plain_holds: Flags
+    """Where differences bear out the code's own derivative."""
+
+
+def run(probe: Probe) -> Outcome:
+    """Differentiate the function with the code of its rules in their place, and compare at rounding level.
+
+    This corroborates. Where differences bear the rule out, another derivative of the code is no fault: stable formulas
+    and implicit solvers have rules because their code has no good derivative. Rules that JAX brings are left alone.
+    """
+    rules = _rules(probe.suspects())
+    study = probe.study()
+    if not rules or isinstance(study, Fault):
+        return _skip(probe, "the function has no custom rule of its own")
+    plain = probe.without(frozenset(rules), (), "fwd")
+    if isinstance(plain, Fault):
+        return _skip(probe, f"the code under the rules has no derivative: {plain.message}")
+    pairs = [
+        _both(study, mode, claim, plain, probe) for mode, claim in study.claims.items() if not isinstance(claim, Fault)
+    ]
+    answers = [_answer(both, study, probe, [probe.suspects()[number] for number in rules]) for both in pairs]
+    findings = tuple(f for answer in answers for f in answer.findings)[:1]
+    notes = "; ".join(dict.fromkeys(answer.note for answer in answers if answer.note))
+    return Outcome(RULE.code, worst([a.verdict for a in answers]), probe.case, findings, note=notes)
+
+
+def _rules(suspects: tuple[Suspect, ...]) -> list[int]:
+    return [k for k, suspect in enumerate(suspects) if suspect.kind != "stop_gradient" and not suspect.of_jax]
+
+
+def _skip(probe: Probe, note: str) -> Outcome:
+    return Outcome(RULE.code, Verdict.SKIP, probe.case, note=note)
+
+
+def _both(study: Study, mode: Mode, claimed: Array, plain: Array, probe: Probe) -> Both:
+    combined = mode == "rev" and len(study.weights) > 0
+    with np.errstate(all="ignore"):
+        plain = plain @ study.weights.T if combined else plain
+        measured = columns_of(study.measured, study.columns(mode))
+        allowed = ROUNDING * np.maximum(np.abs(plain), measured.scale) + measured.rounding
+        agree = np.abs(claimed - plain) <= allowed
+    said, other = judged(study, mode, claimed, probe), judged(study, mode, plain, probe)
+    holds = np.asarray((other.verdict == Verdict.PASS) & np.isfinite(plain))
+    known = np.isfinite(measured.centre)[None, :] & np.isfinite(claimed)
+    verdict = np.where(known, said.verdict, Verdict.SKIP)
+    return Both(mode, claimed, plain, verdict, said.code, agree, holds)
+
+
+def _answer(both: Both, study: Study, probe: Probe, rules: list[Suspect]) -> Outcome:
+    wrong = (both.verdict == Verdict.FAIL) & ~both.agree & both.plain_holds
+    unresolved = (both.verdict == Verdict.UNDECIDED) & np.isin(both.code, UNRESOLVED) & np.isfinite(both.plain)
+    if wrong.any():
+        if not all(rule.itself for rule in rules):
+            return _skip(probe, "differences bear out the code and not the rules: GRD110 says which")
+        finding = _finding(both, study, wrong, Verdict.FAIL, probe, rules)
+        return Outcome(RULE.code, Verdict.FAIL, probe.case, (finding,))
+    if (unresolved & ~both.agree).any():
+        finding = _finding(both, study, unresolved & ~both.agree, Verdict.UNDECIDED, probe, rules)
+        return Outcome(RULE.code, Verdict.UNDECIDED, probe.case, (finding,))
+    if (both.verdict == Verdict.FAIL).any():
+        return _skip(probe, "rule and code are not what differences measure")
+    return Outcome(RULE.code, Verdict.PASS, probe.case, note=_note(both, unresolved))
+
+
+def _note(both: Both, unresolved: Flags) -> str:
+    if unresolved.any():
+        return "where differences cannot resolve, the rule agrees with the derivative of its code to 1e-9"
+    apart = (both.verdict == Verdict.PASS) & ~both.agree
+    if not apart.any():
+        return ""
+    kind = "is not finite" if not np.isfinite(both.plain[apart]).all() else "is another one"
+    return f"the derivative of the code under the rule {kind}, and differences bear the rule out"
+
+
+def _finding(both: Both, study: Study, where: Flags, verdict: Verdict, probe: Probe, rules: list[Suspect]) -> Finding:
+    gap = np.where(where, np.abs(both.claimed - both.plain), -1.0)
+    d, o = (int(k) for k in np.unravel_index(int(np.argmax(gap)), gap.shape))
+    label, rule = study.input_labels[d], rules[0]
+    output = Label("combination", (o,)) if both.mode == "rev" and len(study.weights) else study.output_labels[o]
+    claimed, plain = float(both.claimed[d, o]), float(both.plain[d, o])
+    also = "" if verdict is Verdict.FAIL else "; finite differences cannot tell which of them is right"
+    return Finding(
+        RULE.code, verdict,
+        f"{MODE_NAMES[both.mode]} claims {number(claimed)} for {symbol(study, output, label)} by the rule of `{rule.name}` "
+        f"({file_line(rule.path, rule.line)}), the derivative of its own code is {number(plain)}{also}",
+        case=probe.case, mode=both.mode, order=1, leaf=label.leaf, index=label.index, output=str(output), claimed=claimed,
+        measured=plain, tolerance=ROUNDING, path=rule.path or None, line=rule.line or None,
+        help="differentiate the function's own code by hand and compare it with the rule, term by term",
+    )  # fmt: skip

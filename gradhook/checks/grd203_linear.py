@@ -1,0 +1,78 @@
+"""Is a custom rule linear in the tangent, so that reverse mode exists and is its adjoint?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradhook.contracts import Trial
+from gradhook.judge import ADJOINT, SURROGATE
+from gradhook.messages import MODE_NAMES, number
+from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
+from gradhook.probe import Fault, Probe
+
+RULE = Rule("GRD203", "rule-linear", "Is a custom rule linear in the tangent, and reverse mode its adjoint?")
+APPLIES = frozenset({ClaimKind.EXACT, ClaimKind.SURROGATE})
+_WORDS = {"fwd": "tangent", "rev": "cotangent"}
+_HELP = (
+    "a derivative is linear: use the tangent only in sums and in products with values that do not depend on it "
+    "(no constant added, no clip, abs or where on the tangent itself)"
+)
+
+
+def run(probe: Probe) -> Outcome:
+    """Ask for the derivative of zero, of multiples by powers of two (exactly) and of a sum; then <w, Jv> = <J^T w, v>."""
+    rulebook = probe.rulebook()
+    if rulebook is None:
+        return Outcome(RULE.code, Verdict.SKIP, probe.case, note="the function is no custom rule")
+    trials = rulebook.linearity()
+    found = [finding for trial in trials if (finding := _finding(trial, probe))]
+    missing = [t.got.message for t in trials if isinstance(t.got, Fault) and t.got.missing]
+    if len(missing) == len(trials):
+        return Outcome(RULE.code, Verdict.SKIP, probe.case, note="; ".join(missing))
+    return Outcome(
+        RULE.code, Verdict.FAIL if found else Verdict.PASS, probe.case, tuple(_first_of_each(found)), SURROGATE
+    )
+
+
+def _first_of_each(findings: list[Finding]) -> list[Finding]:
+    """One finding for each mode: what is not homogeneous is not additive either."""
+    return list({finding.mode: finding for finding in reversed(findings)}.values())[::-1]
+
+
+def _finding(trial: Trial, probe: Probe) -> Finding | None:
+    if isinstance(trial.got, Fault):
+        return None if trial.got.missing else _raised(trial, trial.got, probe)
+    wrong = trial.wrong(ADJOINT if trial.mode is None else SURROGATE)
+    if not wrong.any():
+        return None
+    k = int(np.argmax(wrong))
+    got, wanted = float(trial.got.ravel()[k]), float(trial.wanted.ravel()[k])
+    return Finding(
+        RULE.code, Verdict.FAIL, _text(trial, got, wanted), case=probe.case, mode=trial.mode, order=1,
+        claimed=got, measured=wanted, help=_HELP,
+    )  # fmt: skip
+
+
+def _text(trial: Trial, got: float, wanted: float) -> str:
+    if trial.mode is None:
+        return f"the modes are no adjoints: <J^T w, v> is {number(got)}, <w, J v> is {number(wanted)}"
+    word, mode = _WORDS[trial.mode], MODE_NAMES[trial.mode]
+    if trial.name == "zero":
+        return f"{mode} is not linear: a {word} of 0 gives {number(got)}, not 0; transposition drops such a constant in silence"
+    if trial.name.startswith("multiplied"):
+        return f"{mode} is not linear: a {word} {trial.name} gives {number(got)}, linear is {number(wanted)}"
+    return (
+        f"{mode} is not linear: {trial.name} {word}s gives {number(got)}, their derivatives add up to {number(wanted)}"
+    )
+
+
+def _raised(trial: Trial, fault: Fault, probe: Probe) -> Finding | None:
+    """JAX transposes a rule to get reverse mode, and says nothing useful where it cannot."""
+    if trial.mode != "rev":
+        return None  # GRD101 and GRD202 tell what forward mode raises
+    return Finding(
+        RULE.code, Verdict.FAIL,
+        f"reverse mode cannot be had from the rule: JAX fails to transpose it ({fault.message}), which it does where a "
+        "tangent is used other than linearly or is dropped by stop_gradient",
+        case=probe.case, mode="rev", order=1, path=fault.path or None, line=fault.line or None, help=_HELP,
+    )  # fmt: skip

@@ -1,0 +1,68 @@
+"""Is the derivative the same inside every transformation, and for every choice of differentiated arguments?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradhook.contracts import Trial
+from gradhook.judge import SURROGATE
+from gradhook.messages import number
+from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
+from gradhook.probe import Fault, Probe
+
+RULE = Rule("GRD205", "rule-composition", "Is a custom rule's derivative the same inside every transformation of JAX?")
+APPLIES = frozenset({ClaimKind.EXACT, ClaimKind.SURROGATE})
+SHOWN = 4
+
+
+def run(probe: Probe) -> Outcome:
+    """jit, vmap, scan, while_loop, cond, checkpoint, linearize, nested calls, every subset of the arguments.
+
+    The plain derivative at the same points is the judge; whether it is right is another question's business.
+    """
+    rulebook = probe.rulebook()
+    if rulebook is None:
+        return Outcome(RULE.code, Verdict.SKIP, probe.case, note="the function is no custom rule")
+    if rulebook.reason:
+        return _untraceable(rulebook.reason, probe)
+    trials = [t for t in rulebook.composition() if not (isinstance(t.got, Fault) and t.got.missing)]
+    findings = [finding for trial in trials if (finding := _finding(trial, probe))]
+    note = f"asked in {len(trials)} compositions" if not findings else ", ".join(t.name for t in trials if _is_wrong(t))
+    return Outcome(
+        RULE.code, Verdict.FAIL if findings else Verdict.PASS, probe.case, tuple(findings[:SHOWN]), SURROGATE, note
+    )
+
+
+def _untraceable(reason: str, probe: Probe) -> Outcome:
+    """Whoever declares a surrogate means to train with it; an exact rule may be for eager use."""
+    if probe.contract() is None:
+        return Outcome(RULE.code, Verdict.SKIP, probe.case, note=reason)
+    finding = Finding(
+        RULE.code, Verdict.FAIL, f"under jit the surrogate cannot be traced: {reason}", case=probe.case,
+        help="custom_jvp and custom_vjp make arrays of defaults and options too: wrap a function of the array alone, "
+        "or name the others in nondiff_argnums",
+    )  # fmt: skip
+    return Outcome(RULE.code, Verdict.FAIL, probe.case, (finding,))
+
+
+def _is_wrong(trial: Trial) -> bool:
+    return isinstance(trial.got, Fault) or bool(trial.wrong(SURROGATE).any())
+
+
+def _finding(trial: Trial, probe: Probe) -> Finding | None:
+    if not _is_wrong(trial):
+        return None
+    what = "value" if trial.mode is None else "derivative"
+    if isinstance(trial.got, Fault):
+        text = f"{trial.name} raises {trial.got.message}"
+        return Finding(
+            RULE.code, Verdict.FAIL, text, case=probe.case, mode=trial.mode, path=trial.got.path or None,
+            line=trial.got.line or None, help=f"the plain {what} exists, so that of {trial.name} must, too",
+        )  # fmt: skip
+    k = int(np.argmax(trial.wrong(SURROGATE)))
+    got, wanted = float(trial.got.ravel()[k]), float(trial.wanted.ravel()[k])
+    return Finding(
+        RULE.code, Verdict.FAIL, f"{trial.name} gives the {what} {number(got)}, called alone it is {number(wanted)}",
+        case=probe.case, mode=trial.mode, order=1, claimed=got, measured=wanted, tolerance=SURROGATE,
+        help="the rule is lost or changed on the way: look at batching rules, symbolic zeros and calls of the plain function",
+    )  # fmt: skip

@@ -1,0 +1,73 @@
+"""Is a surrogate, differentiated twice, what was declared, or is its rule lost on the way?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradhook.contracts import Trial
+from gradhook.judge import ADJOINT
+from gradhook.messages import MODE_NAMES, number
+from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
+from gradhook.probe import Fault, Probe
+
+RULE = Rule("GRD206", "surrogate-second-order", "Is a surrogate's second derivative the declared one?")
+APPLIES = frozenset({ClaimKind.SURROGATE})
+_LOST = "return the decorated function's value from the rule, not the plain one's: only the former has the rule"
+
+
+def run(probe: Probe) -> Outcome:
+    """Differentiate what the rule returns: its value must have the rule again, its derivative is as ``order2`` says."""
+    rulebook = probe.rulebook()
+    if rulebook is None or rulebook.reason:
+        return Outcome(RULE.code, Verdict.SKIP, probe.case, note=rulebook.reason if rulebook else "no rule")
+    trials = rulebook.second()
+    if rulebook.order2 == "error":
+        return _must_raise(trials, probe)
+    findings = [f for trial in trials if (f := _finding(trial, rulebook.order2, probe))]
+    note = "" if rulebook.order2 else _undeclared(trials)
+    verdict = Verdict.FAIL if findings else Verdict.PASS if trials else Verdict.SKIP
+    return Outcome(RULE.code, verdict, probe.case, tuple(findings), note=note)
+
+
+def _must_raise(trials: tuple[Trial, ...], probe: Probe) -> Outcome:
+    kept = [t for t in trials if not isinstance(t.got, Fault)]
+    for trial in kept:
+        if not any(t.mode == trial.mode and isinstance(t.got, Fault) for t in trials):
+            text = f'{MODE_NAMES[trial.mode or "fwd"]} applied twice raises nothing, declared is order2="error"'
+            finding = Finding(RULE.code, Verdict.FAIL, text, case=probe.case, mode=trial.mode, order=2)
+            return Outcome(RULE.code, Verdict.FAIL, probe.case, (finding,))
+    return Outcome(RULE.code, Verdict.PASS if trials else Verdict.SKIP, probe.case, note="raises, as declared")
+
+
+def _finding(trial: Trial, order2: str | None, probe: Probe) -> Finding | None:
+    mode = MODE_NAMES[trial.mode or "fwd"]
+    if isinstance(trial.got, Fault):
+        if order2 is None or trial.got.missing:
+            return None
+        return Finding(
+            RULE.code, Verdict.FAIL, f"{mode} applied twice raises {trial.got.message}", case=probe.case, mode=trial.mode,
+            order=2, path=trial.got.path or None, line=trial.got.line or None, help='declare order2="error" if that is meant',
+        )  # fmt: skip
+    wanted = np.where(np.isnan(trial.wanted), trial.got, trial.wanted)
+    wrong = Trial(trial.name, trial.mode, trial.got, wanted).wrong(ADJOINT)
+    if not wrong.any():
+        return None
+    k = int(np.argmax(wrong))
+    got, ought = float(trial.got[k]), float(wanted[k])
+    lost = trial.name == "the rule's value"
+    text = (
+        f"the rule is lost at second order: {mode} of the value that the rule returns gives {number(got)}, not {number(ought)}"
+        if lost
+        else f'{mode} of the derivative gives {number(got)}, declared is {number(ought)} (order2="{order2}")'
+    )
+    return Finding(
+        RULE.code, Verdict.FAIL, text, case=probe.case, mode=trial.mode, order=2, claimed=got, measured=ought,
+        help=_LOST if lost else "the second derivative is that of the rule's formula; stop_gradient makes it zero",
+    )  # fmt: skip
+
+
+def _undeclared(trials: tuple[Trial, ...]) -> str:
+    made = [t.got for t in trials if t.name == "the derivative" and not isinstance(t.got, Fault)]
+    raised = any(isinstance(t.got, Fault) for t in trials)
+    word = "raises" if raised else "is zero" if all((got == 0).all() for got in made) else "is not zero"
+    return f"the second derivative {word}; order2= would declare it"

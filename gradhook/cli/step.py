@@ -1,0 +1,157 @@
+"""What does a step of a GitHub workflow ask for, and what does it get to see?
+
+The inputs come as variables ``GRADHOOK_IN_…``. All that is printed stands between two lines that keep the runner from
+reading commands in it; outputs, summary and annotations are written before the exit code ends the step.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import secrets
+import sys
+import tempfile
+from collections.abc import Mapping
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gradhook.cli.exits import COULD_NOT_RUN
+from gradhook.errors import GradhookError
+from gradhook.reporters import annotations as marks
+from gradhook.reporters import summary, workflow
+
+_PREFIX = "GRADHOOK_IN_"
+_OPTIONS = ("python", "shard", "undecided", "unclaimed")
+_SWITCH = {"true": True, "false": False}
+
+
+def take() -> int:
+    """Check what the inputs ask for and show it; the exit code of ``gradhook check``."""
+    folder = Path(tempfile.mkdtemp(prefix="gradhook-", dir=os.environ.get("RUNNER_TEMP")))
+    code, text, files = _checked(folder)
+    sys.stdout.write(workflow.quoted(text, secrets.token_hex(16)))
+    document = _document(files.get("json"))
+    if document is None:
+        _say_trouble(text, folder)
+    _show(folder)
+    _write_outputs({**_counts(document), "exit-code": str(code), **_paths(files)})
+    return code
+
+
+def arguments(environ: Mapping[str, str], folder: Path) -> tuple[list[str], dict[str, Path]]:
+    """The command line of ``gradhook check`` that the inputs ask for, and the files that it will write, by form.
+
+    Raises:
+        GradhookError: a switch is neither true nor false.
+    """
+    files = _files(environ, folder)
+    words = ["--color", "never", "--fail-on-empty" if _is_on("fail-on-empty", environ) else "--no-fail-on-empty"]
+    for name in _OPTIONS:
+        words += [f"--{name}", value] if (value := _input(name, environ)) else []
+    for form, path in files.items():
+        words += ["--report", f"{form}={path}"]
+    return [*words, *_lines("args", environ), "--", *_lines("paths", environ)], files
+
+
+def _files(environ: Mapping[str, str], folder: Path) -> dict[str, Path]:
+    named = {"json": "report", "sarif": "sarif", "junit": "junit"}
+    files = {form: Path(value).absolute() for form, name in named.items() if (value := _input(name, environ))}
+    files.setdefault("json", folder / "report.json")
+    if _is_on("summary", environ):
+        files["markdown"] = folder / "summary.md"
+    if _is_on("annotations", environ):
+        files["github"] = folder / "annotations.txt"
+    return files
+
+
+def _checked(folder: Path) -> tuple[int, str, dict[str, Path]]:
+    """The exit code, all that was printed, and the files."""
+    from gradhook.cli.main import run  # which knows this command
+
+    printed = io.StringIO()
+    files: dict[str, Path] = {}
+    with redirect_stdout(printed), redirect_stderr(printed):
+        try:
+            words, files = arguments(os.environ, folder)
+            for path in files.values():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.unlink(missing_ok=True)  # what an earlier step left is not our report
+        except (GradhookError, OSError) as error:
+            click.echo(f"gradhook: {error}", err=True)
+            return COULD_NOT_RUN, printed.getvalue(), files
+        code = run(["check", *words])
+    return code, printed.getvalue(), files
+
+
+def _document(path: Path | None) -> dict[str, Any] | None:
+    try:
+        found: dict[str, Any] | None = json.loads(path.read_text(encoding="utf-8")) if path else None
+    except (OSError, ValueError):
+        return None
+    return found
+
+
+def _say_trouble(text: str, folder: Path) -> None:
+    """There is no report: what was printed is all that there is to show."""
+    (folder / "summary.md").write_text(summary.trouble(text), encoding="utf-8", errors="backslashreplace")
+    (folder / "annotations.txt").write_text(marks.trouble(text.strip()), encoding="utf-8")
+
+
+def _show(folder: Path) -> None:
+    if (commands := folder / "annotations.txt").is_file():
+        sys.stdout.write(commands.read_text(encoding="utf-8"))
+    sys.stdout.flush()
+    page, target = folder / "summary.md", os.environ.get("GITHUB_STEP_SUMMARY")
+    if page.is_file() and target:
+        with Path(target).open("ab") as file:
+            file.write(page.read_bytes())
+
+
+def _counts(document: dict[str, Any] | None) -> dict[str, str]:
+    """What steps after this one may want to know."""
+    counts = document["counts"] if document else dict.fromkeys(("pass", "fail", "undecided", "error", "skip"), 0)
+    unclaimed = [n for n in document["notices"] if n["code"] == "GRD501"] if document else []
+    return {
+        "verdict": document["verdict"] if document else "error",
+        "checks": str(sum(counts.values())),
+        "passed": str(counts["pass"]),
+        "failed": str(counts["fail"]),
+        "undecided": str(counts["undecided"]),
+        "errors": str(counts["error"]),
+        "skipped": str(counts["skip"]),
+        "unclaimed": str(len(unclaimed)),
+    }
+
+
+def _paths(files: Mapping[str, Path]) -> dict[str, str]:
+    """The files that were written; an empty text for those that were not."""
+    outputs = {"report": "json", "sarif": "sarif", "junit": "junit"}
+    written = {form: str(path) for form, path in files.items() if path.is_file()}
+    return {name: written.get(form, "") for name, form in outputs.items()}
+
+
+def _write_outputs(values: Mapping[str, str]) -> None:
+    if target := os.environ.get("GITHUB_OUTPUT"):
+        text = workflow.outputs(values, {name: f"gradhook_{secrets.token_hex(16)}" for name in values})
+        with Path(target).open("a", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+
+
+def _input(name: str, environ: Mapping[str, str]) -> str:
+    return environ.get(_PREFIX + name.upper().replace("-", "_"), "").strip()
+
+
+def _lines(name: str, environ: Mapping[str, str]) -> list[str]:
+    return [line.strip() for line in _input(name, environ).splitlines() if line.strip()]
+
+
+def _is_on(name: str, environ: Mapping[str, str]) -> bool:
+    """Inputs are text: what is neither true nor false is a mistake that must not pass for one of them."""
+    value = _input(name, environ) or "true"
+    if value not in _SWITCH:
+        raise GradhookError(f"the input {name} must be true or false, not {value!r}")
+    return _SWITCH[value]

@@ -1,0 +1,107 @@
+"""How is a function evaluated with the values under ``stop_gradient`` held as they are at the base point?
+
+The author's word ``stop_gradient="frozen"``: these values are constants of the function, so differences must not see them
+move either. They are recorded once, at the base point, and stand in the jaxpr in the place of the equations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from gradhook.errors import GradhookError
+from gradhook.numerics import jaxprs
+from gradhook.numerics.held import Held
+from gradhook.numerics.jaxprs import Place
+from gradhook.numerics.origins import CALLS, Level
+
+Recorded = tuple[Any, Place]
+"""A value, or None where the base point does not come by; and the place of its ``stop_gradient``."""
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """A held function whose stopped values are constants, and where they are in the code."""
+
+    held: Held
+    places: tuple[Place, ...]
+
+
+def freeze(held: Held) -> Frozen:
+    """Hold every floating value under ``stop_gradient`` at the base point; those under custom rules are the rules' own.
+
+    Raises:
+        GradhookError: one of them changes from step to step of a loop, or the function cannot be traced.
+    """
+    if not held.traceable:
+        raise GradhookError(
+            'stop_gradient="frozen", but the function cannot be traced, so its stopped values cannot be found',
+            "write it with jax.numpy and without Python control flow on values",
+        )
+    point = jnp.asarray(held.point)
+    jaxpr = jax.make_jaxpr(held.call)(point)
+    recorded = list(_record(Level(jaxpr, (point,), ("", 0))))
+    left = iter(recorded)
+
+    def rewrite(equation: Any) -> Any:
+        # Equations are met in the order in which they were recorded; a jitted function is met once for each call.
+        value = next(left)[0] if _stops(equation) else None
+        return equation if value is None else jaxprs.call_of(jax.make_jaxpr(lambda _: [value])(value), equation)
+
+    run = jaxprs.function_of(jaxprs.rewritten(jaxpr, rewrite))
+    places = tuple(dict.fromkeys(place for value, place in recorded if value is not None))
+    return Frozen(replace(held, call=lambda vector: run(vector)[0]), places)
+
+
+def _stops(equation: Any) -> bool:
+    stops = equation.primitive.name == jaxprs.STOP
+    return stops and bool(jnp.issubdtype(equation.outvars[0].aval.dtype, jnp.inexact))
+
+
+def _holds(jaxpr: Any) -> bool:
+    """Whether anything in a jaxpr is to be recorded, which excludes what is under custom rules."""
+    return any(
+        _stops(e) or (jaxprs.primal_code(e) is None and any(_holds(part) for part in jaxprs.inner(e)))
+        for e in jaxprs.opened(jaxpr).eqns
+    )
+
+
+def _record(level: Level) -> Iterator[Recorded]:
+    for equation in jaxprs.opened(level.jaxpr).eqns:
+        if _stops(equation):
+            yield level.values(equation.invars)[0], level.place(equation)
+        elif jaxprs.primal_code(equation) is None and any(_holds(part) for part in jaxprs.inner(equation)):
+            yield from _inside(level, equation)
+
+
+def _inside(level: Level, equation: Any) -> Iterator[Recorded]:
+    place, name = level.place(equation), equation.primitive.name
+    if name in CALLS:
+        (body,) = jaxprs.inner(equation)
+        yield from _record(Level(body, tuple(level.values(equation.invars)), place))
+    elif name == "cond":
+        index, *arguments = level.values(equation.invars)
+        for number, branch in enumerate(equation.params["branches"]):
+            taken = number == int(index)
+            yield from _record(Level(branch, tuple(arguments), place)) if taken else _passed_by(branch)
+    else:
+        file = f" at {place[0]}:{place[1]}" if place[0] else ""
+        raise GradhookError(
+            f'stop_gradient="frozen", but a stop_gradient stands inside a {name}{file}, where its value is another at each '
+            "step",
+            "move it out of the loop, or leave the option out",
+        )
+
+
+def _passed_by(jaxpr: Any) -> Iterator[Recorded]:
+    """What a branch that is not taken would have recorded."""
+    for equation in jaxprs.opened(jaxpr).eqns:
+        if _stops(equation):
+            yield None, ("", 0)
+        elif jaxprs.primal_code(equation) is None:
+            for part in jaxprs.inner(equation):
+                yield from _passed_by(part)

@@ -1,0 +1,113 @@
+"""What shows when each input is moved through its domain: boundaries, strays, and how far the rule is from the truth?"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+
+from gradhook.contracts import Stray, Sweep
+from gradhook.judge import SURROGATE
+from gradhook.numerics.differences import Array, Flags
+from gradhook.numerics.drawing import generator
+from gradhook.numerics.surrogates.boundaries import boundaries
+from gradhook.numerics.surrogates.declared import eager_forward
+from gradhook.numerics.surrogates.lines import COUNT, Line, Points
+from gradhook.numerics.surrogates.ranges import Track, samples, tracks
+from gradhook.numerics.surrogates.ties import ties
+
+STEP = 2.0**-20
+"""Of the differences that tell whether a true derivative exists at a sample, and which: they need not be fine."""
+SETTLED, SAME = 1e-3, 1e-4
+CONFIRMED = 8
+"""Samples at which a value that looks wrong in the compiled program is looked at plainly."""
+LARGEST = 4096
+"""Of functions with more inputs or outputs than this no sweep is made."""
+
+
+def sweeps(line: Line, slopes: Array | None, spoken: Flags, seed: str) -> tuple[Sweep, ...]:
+    """One sweep for each of the first arguments; ``spoken`` (n,) marks of which the declaration speaks."""
+    if max(line.held.inputs.size, line.held.outputs.size) > LARGEST or not line.held.outputs.size:
+        return ()
+    return tuple(_sweep(line, track, bool(spoken[track.coordinate]), seed) for track in tracks(line.held, slopes))
+
+
+def _sweep(line: Line, track: Track, spoken: bool, seed: str) -> Sweep:
+    at = samples(track, COUNT, generator(seed, "sweep", track.label))
+    points = line.run(track.coordinate, at, np.full(COUNT, track.output), spoken)
+    free = line.declared.derivative_of is not None
+    found = boundaries(line, track, points, spoken, free)
+    bias, coincides = _truth(line, track, at, spoken)
+    strays = (*_values(line, track, points), *_slopes(line, track, points))
+    return Sweep(track.label, found, strays, ties(found), bias, coincides and not any(b.jumps for b in found))
+
+
+def _values(line: Line, track: Track, points: Points) -> list[Stray]:
+    """Samples at which the value is not ``forward``'s, plainly called: a compiler may round differently."""
+    if line.declared.forward is None or np.isnan(points.reference).all():
+        return []
+    wrong = ~_same_bits(points.values, points.reference)
+    strays = []
+    for row in np.nonzero(wrong.any(axis=1))[0][:CONFIRMED]:
+        x = line.held.point.copy()
+        x[track.coordinate] = points.at[row]
+        got = np.asarray(line.held.call(jnp.asarray(x)), dtype=np.float64)
+        wanted = eager_forward(line.held, line.declared, x)
+        for o in np.nonzero(wrong[row] & ~_same_bits(got, wanted))[0][:1]:
+            name = str(line.held.outputs.labels()[o])
+            strays.append(Stray(track.label, float(points.at[row]), name, float(got[o]), float(wanted[o])))
+    return strays
+
+
+def _same_bits(value: Array, reference: Array) -> Flags:
+    return np.asarray((value.view(np.int64) == reference.view(np.int64)) | (np.isnan(value) & np.isnan(reference)))
+
+
+def _slopes(line: Line, track: Track, points: Points) -> list[Stray]:
+    """Samples at which the derivative is not the declared one; on a boundary of the latter another check asks."""
+    core = (points.at >= track.low) & (points.at <= track.high) & np.isfinite(points.declared)
+    scale = float(np.abs(points.declared[core]).max(initial=0.0))
+    with np.errstate(all="ignore"):
+        gap = np.abs(points.slope - points.declared)
+        wrong = np.isfinite(points.declared) & ~(gap <= SURROGATE * np.maximum(scale, np.abs(points.declared)))
+    name = str(line.held.outputs.labels()[track.output])
+    rows = np.nonzero(wrong & ~_near_a_leap(line, track, points, wrong))[0]
+    order = sorted(rows, key=lambda row: abs(points.at[row]))
+    return [
+        Stray(track.label, float(points.at[k]), name, float(points.slope[k]), float(points.declared[k]), True)
+        for k in order[:1]
+    ]
+
+
+def _near_a_leap(line: Line, track: Track, points: Points, wrong: Flags) -> Flags:
+    """Whether the declared derivative leaps at a sample itself."""
+    if not wrong.any():
+        return wrong
+    outputs = np.full(len(points.at), track.output)
+    below, above = (
+        line.run(track.coordinate, np.nextafter(points.at, side), outputs, True).declared for side in (-np.inf, np.inf)
+    )
+    with np.errstate(all="ignore"):
+        return np.asarray(np.abs(below - above) > 1e-6 * np.maximum(np.abs(below), np.abs(above)))
+
+
+def _truth(line: Line, track: Track, at: Array, spoken: bool) -> tuple[float, bool]:
+    """The largest distance from the true derivative, where both one-sided differences agree on one; all the same?"""
+    core = at[(at > track.low) & (at < track.high)]
+    chosen = core[np.linspace(0, len(core) - 1, min(len(core), COUNT // 3)).astype(int)]
+    step = STEP * np.maximum(1.0, np.abs(chosen))
+    triple = np.stack([chosen - step, chosen, chosen + step])
+    points = line.run(track.coordinate, triple.ravel(), np.full(triple.size, track.output), spoken)
+    value, slope = points.values[:, track.output].reshape(triple.shape), points.slope.reshape(triple.shape)[1]
+    with np.errstate(all="ignore"):
+        left, right = (value[1] - value[0]) / (chosen - triple[0]), (value[2] - value[1]) / (triple[2] - chosen)
+        size = np.nanmax(np.abs(np.concatenate([left, right, slope, [0.0]])))
+        exists = np.abs(right - left) <= SETTLED * np.maximum(np.abs(left), np.abs(right))
+        exists |= (left == 0) & (right == 0)
+        gap = np.abs(slope - (value[2] - value[0]) / (triple[2] - triple[0]))
+    known = exists & np.isfinite(gap)
+    if not known.any():
+        return float("nan"), False
+    bias = float(gap[known].max())
+    flat = bool((slope == 0).all())
+    settled = known.sum() >= 0.8 * len(known)
+    return (0.0 if bias <= SAME * size else bias), bool(settled and not flat and bias <= SAME * size)

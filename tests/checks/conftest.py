@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+import pytest
+
+from gradhook.checks import Check
+from gradhook.judge import Tolerance
+from gradhook.model import Outcome
+from gradhook.numerics.instruments import Demands, Instruments, Situation
+from gradhook.numerics.programs import Clock
+
+Ask = Callable[..., Outcome]
+_SITUATION = ("value", "derivative", "tangent", "kink", "error", "match", "kwargs")
+
+
+@pytest.fixture(autouse=True)
+def float64() -> Iterator[None]:
+    with jax.enable_x64(True):
+        yield
+
+
+@pytest.fixture
+def ask() -> Ask:
+    """The answer of one check about a function at some arguments; options as in an annotation."""
+
+    def run(check: Check, function: Any, *args: Any, **said: Any) -> Outcome:
+        situation = Situation("batch", args, **{name: said.pop(name) for name in _SITUATION if name in said})
+        tolerances = {name: said.pop(name) for name in ("atol", "rtol") if name in said}
+        demands = Demands(tolerance=Tolerance(**tolerances), **said)
+        return check.run(Instruments(function, situation, demands, "seed", Clock()))
+
+    return run

@@ -1,0 +1,78 @@
+"""GRD301: every way to compute a derivative gives the same, to rounding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from gradhook import normal
+from gradhook.checks import grd301_routes as check
+from gradhook.model import Verdict
+
+
+@jax.custom_batching.custom_vmap
+def _square(x: Any) -> Any:
+    return x * x
+
+
+@_square.def_vmap
+def _square_of_a_batch(size: int, batched: Any, x: Any) -> Any:
+    return x * x + (size > 1) * 1e-3, True  # wrong on purpose: another value in a batch
+
+
+@jax.custom_jvp
+def _product(x: Any, y: Any) -> Any:
+    return x * y
+
+
+def _drops_a_factor(primals: Any, tangents: Any) -> Any:
+    (x, y), (dx, dy) = primals, tangents
+    if isinstance(dy, jax.custom_derivatives.SymbolicZero):
+        return x * y, dx * y * 2  # wrong on purpose: only if x is differentiated alone
+    if isinstance(dx, jax.custom_derivatives.SymbolicZero):
+        return x * y, x * dy
+    return x * y, dx * y + x * dy
+
+
+_product.defjvp(_drops_a_factor, symbolic_zeros=True)
+
+
+@jax.custom_jvp
+def _right_product(x: Any, y: Any) -> Any:
+    return x * y
+
+
+_right_product.defjvps(lambda dx, _, x, y: dx * y, lambda dy, _, x, y: x * dy)
+
+
+def test_a_right_rule(ask: Any) -> None:
+    outcome = ask(check, lambda x, y: _right_product(x, y), normal(3), normal(3))
+    assert (outcome.verdict, outcome.findings) == (Verdict.PASS, ())
+
+
+def test_another_value_in_a_batch(ask: Any) -> None:
+    findings = ask(check, lambda x: jnp.sum(_square(x)), normal(3), modes=("fwd",)).findings
+    assert findings and all("under vmap gives" in f.message and "custom_vmap" in f.help for f in findings)
+
+
+def test_a_branch_for_one_argument_alone(ask: Any) -> None:
+    findings = ask(check, lambda x, y: _product(x, y), 1.5, 2.0).findings
+    assert findings and all("alone" in f.message for f in findings)
+    assert {(f.claimed, f.measured) for f in findings} == {(4.0, 2.0)}
+
+
+def test_no_rule_takes_part(ask: Any) -> None:
+    assert ask(check, lambda x: jnp.sin(x) ** 2, normal(3)).verdict is Verdict.SKIP
+
+
+def test_a_function_that_cannot_be_mapped(ask: Any) -> None:
+    def called_back(x: Any) -> Any:
+        return _right_product(x, x) + jax.lax.stop_gradient(
+            jax.pure_callback(np.zeros_like, jax.ShapeDtypeStruct(x.shape, x.dtype), x)
+        )
+
+    outcome = ask(check, called_back, normal(3))
+    assert outcome.verdict is not Verdict.FAIL

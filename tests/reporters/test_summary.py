@@ -1,0 +1,202 @@
+"""Is the page of a job complete, in order, small enough, and safe from the text that it shows?"""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from gradhook.model import ClaimKind, Finding, Notice, Outcome, Report, Verdict
+from gradhook.reporters.markdown import block, code
+from gradhook.reporters.summary import LIMIT, render, trouble
+from gradhook.reporters.wording import clean
+
+PARSER = MarkdownIt("commonmark").enable("table")
+HOSTILE = st.text(
+    st.sampled_from(
+        ["a", " ", "\n", "\r", "|", "\\", "`", "``", "```", "<", ">", "</details>", "<!--", "&", "&#124;", "*", "_", "#", "@x"]
+        + ["](http://e.com)", "\x1b[31m", "::error::", "##[error]", "\u202e", "\udcff", "é", "漢", "http://e.com"]
+    ),
+    max_size=12,
+)  # fmt: skip
+
+
+def cells(text: str) -> list[list[str]]:
+    """The text of every cell of every table, row for row, as a reader of Markdown finds it."""
+    rows: list[list[str]] = []
+    for token in PARSER.parse(text):
+        if token.type == "tr_open":
+            rows.append([])
+        elif token.type == "inline" and rows and token.level >= 3:
+            rows[-1].append(words(token))
+    return rows
+
+
+def words(token: Token) -> str:
+    """The text of inline Markdown without its markup; ``<br>`` is a line break."""
+    shown = {"code_inline", "text", "text_special"}
+    parts = [("\n" if t.content == "<br>" else "") if t.type == "html_inline" else t.content
+             for t in token.children or [] if t.type in shown or t.type == "html_inline"]  # fmt: skip
+    return "".join(parts)
+
+
+def test_the_page(rich: Report) -> None:
+    text = render(rich)
+    head, _, rest = text.partition("\n### ")
+    assert head == (
+        "## gradhook: error\n\n1 could not be run, 1 failed, 1 undecided, 2 passed (1 surrogate, 1 cached), 1 skipped, "
+        "1 notice in 3.2 s\n"
+    )
+    titles = re.findall(r"(?:### |<summary>)([^\n<]+)", "### " + rest)
+    assert titles == [
+        "Failed", "Could not be run", "Undecided", "Notices", "Surrogates as declared", "Passed", "Skipped",
+        "Environment",
+    ]  # fmt: skip
+    assert text.count("<details>") == text.count("</details>") == 4
+
+
+def test_a_failing_row_has_all_that_is_known(rich: Report) -> None:
+    row = next(row for row in cells(render(rich)) if "GRD102" in row[1])
+    assert row == [
+        "losses:huber\na/losses.py:13", "GRD102\ncase batch", "rev", "-0.5", "0.5 ± 2e-11", "1e-07",
+        "would have seen 4e-10",
+        "reverse mode claims -0.5 for d out / d delta[3], finite differences measure 0.5 ± 2e-11\n"
+        "help: the rule's factor has the wrong sign\nagain: gradhook check a/losses.py -k huber",
+    ]  # fmt: skip
+
+
+def test_the_environment(rich: Report) -> None:
+    more = {
+        "matmul_precision": "highest", "devices": 8, "system": "Linux x86_64", "commit": "abc123",
+        "variables": {"XLA_FLAGS": "--xla_a=|b"},
+    }  # fmt: skip
+    found = dict(row for row in cells(render(replace(rich, environment={**rich.environment, **more}))) if len(row) == 2)
+    assert found["jax"] == "0.10.2"
+    assert found["device"] == "cpu, 8 of them"
+    assert found["precision"] == "float64"
+    assert found["matmul precision"] == "highest"
+    assert found["OS"] == "Linux x86_64"
+    assert found["commit"] == "abc123"
+    assert found["XLA_FLAGS"] == "--xla_a=|b"
+    assert found["rtol"] == "2e-10 (default)"
+    assert found["seed"] == "7 (--seed)"
+    assert found["modes"] == "fwd (pyproject.toml)"
+    assert found["time"] == "3.2 s in all, 0.5 s of compilation"
+
+
+def test_failures_come_worst_first(target) -> None:
+    def off(name: str, claimed: float) -> Any:
+        finding = Finding("GRD101", Verdict.FAIL, "x", claimed=claimed, measured=1.0, tolerance=1e-9)
+        return target(name, Verdict.FAIL, findings=(finding,))
+
+    report = Report((off("near", 1.001), off("far", 9.0), off("nothing", math.nan), off("middle", 2.0)))
+    names = [row[0].split("\n")[0] for row in cells(render(report))[1:5]]
+    assert names == ["losses:nothing", "losses:far", "losses:middle", "losses:near"]
+
+
+def test_a_surrogate_is_named_as_one_with_its_boundaries(target) -> None:
+    table = Outcome("GRD207", Verdict.PASS, "args", note="left of 0.5: 0 and 1\non 0.5: 1 and 1")
+    shown = cells(render(Report((target("f", Verdict.PASS, claim=ClaimKind.SURROGATE, outcomes=(table,)),))))
+    assert shown[1][1] == "surrogate, as declared\nargs: left of 0.5: 0 and 1\non 0.5: 1 and 1"
+    failed = target("g", Verdict.FAIL, claim=ClaimKind.SURROGATE, findings=(Finding("GRD202", Verdict.FAIL, "x"),))
+    assert "(surrogate)" in cells(render(Report((failed,))))[1][0]
+
+
+def many(target: Any, verdict: Verdict, count: int, start: int = 0) -> tuple[Any, ...]:
+    message = "reverse mode claims -0.5 for d out / d delta[3], finite differences measure 0.5 ± 2e-11"
+    finding = Finding(
+        "GRD102", verdict, message, case="args", mode="rev", claimed=-0.5, measured=0.5, error=2e-11, tolerance=1e-7,
+        resolution=4e-10, help="check the rule first", reproduce="gradhook check a/losses.py -k losses:function_12345",
+    )  # fmt: skip
+    found = () if verdict is Verdict.PASS else (finding,)
+    return tuple(target(f"function_{n:05}", verdict, line=n, findings=found) for n in range(start, start + count))
+
+
+@pytest.mark.parametrize("verdict", list(Verdict))
+def test_five_thousand_targets_fit(target, rich: Report, verdict: Verdict) -> None:
+    text = render(replace(rich, targets=(*many(target, verdict, 4999), *many(target, Verdict.FAIL, 1, 4999))))
+    size = len(text.encode())
+    assert size < 1_048_576
+    assert text.startswith("## gradhook: ")
+    assert "<details><summary>Environment</summary>" in text
+    assert "losses:function_04999" in text
+    shown = len(set(re.findall(r"function_\d{5}", text)) - {"function_12345"})
+    left = sum(int(count.replace(",", "")) for count in re.findall(r"([\d,]+) of “", text))
+    assert shown + left == 5000 + len(rich.notices) * ("GRD501" not in text)
+    assert (left > 0) == (size > 900_000)
+
+
+@pytest.mark.parametrize("limit", [10_000, 20_000, 60_000])
+def test_what_is_left_out_is_the_best(target, limit: int) -> None:
+    report = Report((*many(target, Verdict.PASS, 200), *many(target, Verdict.FAIL, 200, 200)))
+    text = render(report, limit=limit)
+    assert len(text.encode()) <= limit
+    assert "200 of “Passed”" in text
+    assert re.search(r"\d+ of “Failed”", text)
+    assert text.count("<details>") == text.count("</details>")
+
+
+@settings(max_examples=300)
+@given(HOSTILE)
+@example("`")
+@example("a\\|b")
+@example("\\")
+@example("| a |\n| - |")
+def test_foreign_text_stays_text_in_a_cell(text: str) -> None:
+    table = f"| a | b |\n| --- | --- |\n| {code(text)} | end |\n"
+    rows = cells(table)
+    assert len(rows) == 2
+    assert len(rows[1]) == 2
+    kept = rows[1][0]
+    assert kept == (clean(text) if clean(text).strip() else "")
+
+
+@given(st.lists(HOSTILE, max_size=5))
+def test_foreign_lines_cannot_end_their_block(lines: list[str]) -> None:
+    tokens = PARSER.parse(block(lines) + "\nafter\n")
+    assert [t.type for t in tokens] == ["fence", "paragraph_open", "inline", "paragraph_close"]
+
+
+@given(HOSTILE, HOSTILE, HOSTILE)
+def test_no_text_of_a_report_changes_the_page(name: str, path: str, message: str) -> None:
+    from gradhook.model import Target, TargetReport
+
+    def page(name: str, path: str, message: str) -> str:
+        subject = Target(name, name, path, 1, 1, ClaimKind.SURROGATE, "/r")
+        finding = Finding(
+            "GRD101", Verdict.FAIL, message, case=name, help=message, reproduce=message, path=path, line=1
+        )
+        bad = TargetReport(subject, Verdict.FAIL, findings=(finding,), output=message)
+        good = TargetReport(subject, Verdict.PASS, (Outcome("GRD207", Verdict.PASS, name, note=message),))
+        return render(Report((bad, good), (Notice("GRD501", path, 1, message),), {"device": message, "x64": True}))
+
+    shape = [(t.type, t.tag) for t in PARSER.parse(page(name, path, message)) if t.type != "inline"]
+    plain = [(t.type, t.tag) for t in PARSER.parse(page("a", "a", "a")) if t.type != "inline"]
+    rows = {"device"} if not clean(message).strip() else set()
+    assert shape == plain or rows
+    text = page(name, path, message)
+    text.encode()
+    assert "\x1b" not in text
+    assert "</details>" not in html.unescape(re.sub(r"`+[^\n|]*`+", "", text)).replace("\n</details>\n", "")
+
+
+def test_a_run_without_a_report() -> None:
+    text = trouble("gradhook: no Python with JAX\n```\n::error::x\n" + "x" * 5000)
+    assert text.startswith("## gradhook: could not run\n\n````text\ngradhook: no Python with JAX\n```\n")
+    assert len(text) < 2000
+
+
+def test_nothing_was_checked() -> None:
+    assert render(Report(())).startswith("## gradhook: nothing checked\n")
+
+
+def test_the_limit_is_below_that_of_the_runner() -> None:
+    assert LIMIT < 1024 * 1024
