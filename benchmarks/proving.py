@@ -56,7 +56,7 @@ def _study(study: Study, known: Truth, probe: Instruments) -> tuple[list[int], s
     terms = terms + UNDERFLOW / ROUNDING
     if true.shape[1] != len(study.output_labels) or len(study.weights):
         return None
-    off = not study.path and bool(np.any(np.abs(study.measured.centre - known.value) > VALUE * np.abs(known.value) + UNDERFLOW))
+    off = not study.path and _value_off(study, known, probe)
     sure = np.isfinite(true) & np.isfinite(study.measured.centre)[None, :]
     counts, example = np.zeros(4, dtype=int), ""
     for mode, claim in study.claims.items():
@@ -67,6 +67,13 @@ def _study(study: Study, known: Truth, probe: Instruments) -> tuple[list[int], s
     bars = sure & study.measured.accepted
     outside = bars & (np.abs(study.measured.value - true) > study.measured.error + ROUNDING * terms)
     return [*counts.tolist(), int(bars.sum()), 0 if off else int(outside.sum())], example
+
+
+def _value_off(study: Study, known: Truth, probe: Instruments) -> bool:
+    """Whether JAX's value itself is wrong, by more than rounding of terms as large as the inputs and the outputs."""
+    value, true = study.measured.centre, known.value
+    terms = max(np.abs(true[np.isfinite(true)]).max(initial=0.0), np.abs(probe.held.point).max(initial=0.0))
+    return bool(np.any(np.abs(value - true) > VALUE * np.abs(true) + ROUNDING * terms + UNDERFLOW))
 
 
 def _claim(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gradhook.judge import Array, Estimate, Flags, Judgement, columns_of, judge, shape_of
-from gradhook.messages import Spot, declared_kink, mode_name, text
+from gradhook.messages import Spot, declared_kink, located, mode_name, text
 from gradhook.model import Finding, Mode, Outcome, Shape, Verdict, worst
 from gradhook.probe import Fault, Label, Probe, Study
 
@@ -153,6 +153,9 @@ def _finding(
     cause = "GRD406" if narrow else cause
     message, help = declared_kink(spot, probe.kink) if _at_kink(compared, place, verdict) else text(cause, spot)
     more = f" (and {count - 1} more element{'s' if count > 2 else ''})" if count > 1 else ""
+    if verdict is Verdict.FAIL and spot.input.leaf == "direction" and not compared.study.path:
+        found = probe.locate(compared.mode, *place)
+        message, spot = (located(spot, found), replace(spot, input=found.input)) if found else (message, spot)
     return Finding(
         cause, verdict, message + more, case=probe.case, mode=compared.mode, order=compared.study.order,
         leaf=spot.input.leaf, index=spot.input.index, output=str(spot.output), claimed=float(compared.claimed[place]),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from gradhook.judge import Array, Estimate, Judgement
 from gradhook.model import Mode
-from gradhook.probe import Label, Study
+from gradhook.probe import Label, Located, Study
 
 MODE_NAMES = {"fwd": "forward mode", "rev": "reverse mode"}
 Text = tuple[str, str]
@@ -100,6 +100,12 @@ def _disagreement(spot: Spot) -> Text:
         "as constant, or a special case that returns a constant"
     )
     return f"{spot.claim}, {spot.measurement} ({spot.seen})", help
+
+
+def located(spot: Spot, found: Located) -> str:
+    """A disagreement along a direction that moves everything, traced to the input that it belongs to."""
+    what = f"{mode_name(spot.study, spot.mode)} claims {number(found.claimed)} for d {spot.output} / d {found.input}"
+    return f"{what}, finite differences measure {number(found.measured)} ± {bar(found.error)} (found by bisection)"
 
 
 def _kink(spot: Spot) -> Text:

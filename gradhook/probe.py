@@ -6,10 +6,10 @@ Checks are handed a ``Probe`` and read arrays from it; they never call JAX. The 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from gradhook.judge import Array, Estimate, Tolerance
+from gradhook.judge import Array, Estimate, Tolerance, columns_of
 from gradhook.model import Mode
 
 if TYPE_CHECKING:
@@ -62,6 +62,10 @@ class Study:
         """1 for the function itself, 2 for a first derivative of it, and so on."""
         return len(self.path) + 1
 
+    def measured_by(self, mode: Mode) -> Estimate:
+        """The measurement of the numbers that the claims of a mode speak of."""
+        return columns_of(self.measured, self.columns(mode))
+
     def columns(self, mode: Mode) -> slice:
         """The columns of ``measured`` that the claims of a mode speak of."""
         outputs = len(self.output_labels)
@@ -70,26 +74,28 @@ class Study:
 
 @dataclass(frozen=True)
 class Known:
-    """What the author gave independently, flattened: a value (m,), a Jacobian (m, n); None where nothing was given."""
+    """What the author gave independently, flattened: a value (m,), a derivative along each direction (D, m); None where nothing was given."""
 
     value: Array | None = None
-    jacobian: Array | None = None
+    derivative: Array | None = None
 
 
 @dataclass(frozen=True)
 class Suspect:
     """Something that makes JAX's derivative of a function another one than that of its code.
 
-    ``kind`` is ``custom_jvp``, ``custom_vjp`` or ``stop_gradient``; ``path`` and ``line`` are those of the rule's function
-    (of JAX's own rules, and of ``stop_gradient``: of the use). Only where it is ``outermost``, under no other rule, does
-    the function's derivative meet it for certain. ``of_jax``: JAX brings the rule. ``itself``: the rule is the target's.
+    ``kind`` is ``custom_jvp``, ``custom_vjp`` or ``stop_gradient``; ``path`` and ``line`` are those of the rule's
+    function (of JAX's own rules, and of ``stop_gradient``: of the use). ``outermost``: it is used under no other rule,
+    so the function's derivative meets it for certain; ``under``: where the rules are defined that it is used under.
+    ``of_jax``: JAX brings the rule. ``itself``: the rule is the target's.
     """
 
     kind: str
     name: str
     path: str
     line: int
-    outermost: bool = True
+    outermost: bool = field(default=True, compare=False)
+    under: frozenset[tuple[str, int]] = field(default=frozenset(), compare=False)
     of_jax: bool = False
     itself: bool = False
 
@@ -133,6 +139,16 @@ class Contract:
     directions: Array
     input_labels: tuple[Label, ...]
     output_labels: tuple[Label, ...]
+
+
+@dataclass(frozen=True)
+class Located:
+    """An input (or an interval of inputs) behind a disagreement, with its own numbers."""
+
+    input: Label
+    claimed: float
+    measured: float
+    error: float
 
 
 @dataclass(frozen=True)
@@ -185,12 +201,22 @@ class Probe(Protocol):
 
     def refusal(self) -> Refusal | None: ...
     def contract(self) -> Contract | None: ...
+    def locate(self, mode: Mode, row: int, column: int) -> Located | None:
+        """Which input a disagreement along a direction that moves everything belongs to, of many inputs."""
+
     def routes(self) -> list[Route]:
         """Pairs of ways to compute the same numbers: vmap and a loop, one argument alone and all together, …"""
+
     def repeated(self) -> list[Route]:
         """Values of several calls with the same arguments."""
+
     def reused_keys(self) -> str:
         """What JAX says about a PRNG key that is used twice; empty if none is."""
+
+    @property
+    def is_surrogate(self) -> bool:
+        """Whether the claim is a surrogate's."""
+
     def rulebook(self) -> Rulebook | None:
         """What more can be asked of a function with a rule of its own; None for any other."""
 

@@ -1,12 +1,18 @@
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
 import sys
+import sysconfig
+import venv
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import gradhook
 from gradhook.launch import Launched, launch
 from gradhook.model import CheckSettings, ClaimKind, Target
 from gradhook.wire import Job, Message, Request
@@ -59,3 +65,55 @@ def notes() -> Callable[[Launched], list[str]]:
         ]
 
     return read
+
+
+Git = Callable[..., subprocess.CompletedProcess[str]]
+SOURCE = Path(gradhook.__file__).parents[1]
+
+
+@pytest.fixture(scope="session")
+def git() -> Git:
+    """``git(folder, "commit", …)`` without the settings of whoever runs the tests."""
+    mine = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    for role in ("AUTHOR", "COMMITTER"):
+        mine |= {f"GIT_{role}_NAME": "t", f"GIT_{role}_EMAIL": "t@example.org"}
+
+    def run(folder: Path, *arguments: str, check: bool = True, **more: str) -> subprocess.CompletedProcess[str]:
+        environ = {**{k: v for k, v in os.environ.items() if not k.startswith("GIT_")}, **mine, **more}
+        return subprocess.run(
+            ["git", *arguments], cwd=folder, env=environ, check=check, capture_output=True, text=True, errors="replace"
+        )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def checkout(tmp_path_factory: pytest.TempPathFactory, git: Git) -> Path:
+    """This repository as it stands, uncommitted changes included, as the one commit of a repository, tagged v0.0.1."""
+    copy = tmp_path_factory.mktemp("checkout") / "gradhook"
+    names = git(SOURCE, "ls-files", "-z", "--cached", "--others", "--exclude-standard").stdout.split("\0")
+    for name in filter(None, names):
+        if (SOURCE / name).is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(SOURCE / name, copy / name)
+    git(copy, "init", "-q", "-b", "main")
+    git(copy, "add", "-A")
+    git(copy, "commit", "-q", "-m", "all")
+    git(copy, "tag", "v0.0.1")
+    return copy
+
+
+@pytest.fixture(scope="session")
+def environment() -> Callable[..., Path]:
+    """``environment(folder)``: a virtual environment that sees what this one has; with ``packages=False`` nothing."""
+
+    def make(folder: Path, *, packages: bool = True) -> Path:
+        venv.create(folder, symlinks=os.name != "nt")
+        scheme = {"base": str(folder), "platbase": str(folder)}
+        site = Path(sysconfig.get_path("purelib", "venv", scheme))
+        if packages:
+            seen = dict.fromkeys(sysconfig.get_path(name) for name in ("purelib", "platlib"))
+            (site / "tests.pth").write_text("\n".join(seen) + "\n", encoding="utf-8")
+        return folder
+
+    return make

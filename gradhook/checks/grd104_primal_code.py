@@ -105,17 +105,20 @@ def _note(both: Both, unresolved: Flags) -> str:
 
 
 def _finding(both: Both, study: Study, where: Flags, verdict: Verdict, probe: Probe, rules: list[Suspect]) -> Finding:
-    gap = np.where(where, np.abs(both.claimed - both.plain), -1.0)
+    named = np.array([label.leaf != "direction" for label in study.input_labels])[:, None]
+    shown = where & named if (where & named).any() else where
+    gap = np.where(shown, np.abs(both.claimed - both.plain), -1.0)
     d, o = (int(k) for k in np.unravel_index(int(np.argmax(gap)), gap.shape))
     label, rule = study.input_labels[d], rules[0]
     output = Label("combination", (o,)) if both.mode == "rev" and len(study.weights) else study.output_labels[o]
     claimed, plain = float(both.claimed[d, o]), float(both.plain[d, o])
     also = "" if verdict is Verdict.FAIL else "; finite differences cannot tell which of them is right"
+    message = (
+        f"{MODE_NAMES[both.mode]} claims {number(claimed)} for {symbol(study, output, label)} by the rule of "
+        f"`{rule.name}` ({file_line(rule.path, rule.line)}), the derivative of its own code is {number(plain)}{also}"
+    )
     return Finding(
-        RULE.code, verdict,
-        f"{MODE_NAMES[both.mode]} claims {number(claimed)} for {symbol(study, output, label)} by the rule of `{rule.name}` "
-        f"({file_line(rule.path, rule.line)}), the derivative of its own code is {number(plain)}{also}",
-        case=probe.case, mode=both.mode, order=1, leaf=label.leaf, index=label.index, output=str(output), claimed=claimed,
-        measured=plain, tolerance=ROUNDING, path=rule.path or None, line=rule.line or None,
-        help="differentiate the function's own code by hand and compare it with the rule, term by term",
+        RULE.code, verdict, message, case=probe.case, mode=both.mode, order=1, leaf=label.leaf, index=label.index,
+        output=str(output), claimed=claimed, measured=plain, tolerance=ROUNDING, path=rule.path or None,
+        line=rule.line or None, help="compare the rule with the derivative of the function's own code, term by term",
     )  # fmt: skip

@@ -16,7 +16,7 @@ APPLIES = frozenset({ClaimKind.EXACT, ClaimKind.SURROGATE})
 def run(probe: Probe) -> Outcome:
     """Compare the value with ``value=``, and every mode with ``derivative=`` or ``exact=``, element by element."""
     known = probe.known()
-    if known.value is None and known.jacobian is None:
+    if known.value is None and known.derivative is None:
         return Outcome(RULE.code, Verdict.SKIP, probe.case, note="no value or derivative was given")
     study = probe.study()
     if isinstance(study, Fault):
@@ -24,8 +24,8 @@ def run(probe: Probe) -> Outcome:
     findings = []
     if known.value is not None:
         findings += _value(known.value, study, probe)
-    if known.jacobian is not None:
-        findings += _derivative(known.jacobian, study, probe)
+    if known.derivative is not None:
+        findings += _derivative(known.derivative, study, probe)
     return Outcome(RULE.code, worst([f.verdict for f in findings] or [Verdict.PASS]), probe.case, tuple(findings))
 
 
@@ -43,7 +43,7 @@ def _value(known: Array, study: Study, probe: Probe) -> list[Finding]:
 
 def _derivative(known: Array, study: Study, probe: Probe) -> list[Finding]:
     findings = []
-    given = study.directions @ known.T
+    given = known
     for mode, claim in study.claims.items():
         if isinstance(claim, Fault):
             continue

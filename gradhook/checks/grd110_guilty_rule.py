@@ -30,6 +30,15 @@ class Wrong:
     where: Flags
 
 
+@dataclass(frozen=True)
+class Guilt:
+    """A suspect, which of the failed claims are its work, and what was removed to see that."""
+
+    position: int
+    where: Flags
+    removed: frozenset[int]
+
+
 def run(probe: Probe) -> Outcome:
     """Where GRD101, 102 or 103 failed: replace one rule at a time by its code, and see whose absence mends the claim.
 
@@ -44,11 +53,14 @@ def run(probe: Probe) -> Outcome:
         return _skip(
             probe, "the only rule is the target's own" if suspects else "no custom rule or stop_gradient inside"
         )
-    found = [k for k in tried if suspects[k].outermost and _mended(wrong, frozenset([k]), probe).any()]
-    found = found or _spoilers(wrong, tried, range(len(suspects)), probe)
+    found = _menders(wrong, [k for k in tried if suspects[k].outermost], probe)
+    if (wrong.where & ~_mended(wrong, frozenset(g.position for g in found), probe)).any():
+        known = {guilt.position for guilt in found}
+        more = _innermost(_spoilers(wrong, tried, frozenset(range(len(suspects))), probe), suspects)
+        found += [guilt for guilt in more if guilt.position not in known]
     if not found:
         return _skip(probe, "no custom rule or stop_gradient inside accounts for it")
-    findings = tuple(_finding(wrong, suspects[k], k, found, probe) for k in found)
+    findings = tuple(_finding(wrong, suspects[guilt.position], guilt, probe) for guilt in found)
     return Outcome(RULE.code, Verdict.FAIL, probe.case, findings)
 
 
@@ -89,41 +101,50 @@ def _mended(wrong: Wrong, removed: frozenset[int], probe: Probe) -> Flags:
     return np.asarray(wrong.where & (answer == Verdict.PASS) & np.isfinite(claim))
 
 
-def _spoilers(wrong: Wrong, tried: Sequence[int], every: Sequence[int], probe: Probe) -> list[int]:
+def _menders(wrong: Wrong, tried: Sequence[int], probe: Probe) -> list[Guilt]:
+    """The suspects without which, each alone, some failed claims hold."""
+    guilts = [Guilt(k, _mended(wrong, frozenset([k]), probe), frozenset([k])) for k in tried]
+    return [guilt for guilt in guilts if guilt.where.any()]
+
+
+def _spoilers(wrong: Wrong, tried: Sequence[int], every: frozenset[int], probe: Probe) -> list[Guilt]:
     """The suspects that spoil on their own what holds without any of them."""
-    everyone = frozenset(every)
-    held = _mended(wrong, everyone, probe)
+    held = _mended(wrong, every, probe)
     if not held.any():
         return []
-    return [k for k in tried if (held & ~_mended(wrong, everyone - {k}, probe)).any()]
+    guilts = [Guilt(k, held & ~_mended(wrong, every - {k}, probe), every) for k in tried]
+    return [guilt for guilt in guilts if guilt.where.any()]
 
 
-def _finding(wrong: Wrong, suspect: Suspect, number_: int, found: list[int], probe: Probe) -> Finding:
+def _innermost(found: list[Guilt], suspects: Sequence[Suspect]) -> list[Guilt]:
+    """Without the rules around an accused one: theirs may do no more than hand on its derivative."""
+    around = {place for guilt in found for place in suspects[guilt.position].under}
+    return [g for g in found if (suspects[g.position].path, suspects[g.position].line) not in around]
+
+
+def _finding(wrong: Wrong, suspect: Suspect, guilt: Guilt, probe: Probe) -> Finding:
     study, mode = wrong.study, wrong.mode
-    others = frozenset(found) if len(found) > 1 and not _mended(wrong, frozenset([number_]), probe).any() else None
-    removed = others or frozenset([number_])
-    d, o = _place(wrong, removed, probe)
+    d, o = _place(wrong, guilt.where)
     label = study.input_labels[d]
     output = Label("combination", (o,)) if mode == "rev" and len(study.weights) else study.output_labels[o]
-    plain = probe.without(removed, study.path, mode)
-    claimed, due = float(wrong.claimed[d, o]), float("nan") if isinstance(plain, Fault) else float(plain[d, o])
+    mended = probe.without(guilt.removed, study.path, mode)
+    claimed, due = float(wrong.claimed[d, o]), float("nan") if isinstance(mended, Fault) else float(mended[d, o])
     of_what = f"{mode_name(study, mode)} gives {number(claimed)} for {symbol(study, output, label)}"
+    message = f"{_accusation(suspect)}: {of_what}; {_without(suspect)} {number(due)}, as differences measure"
     return Finding(
-        RULE.code, Verdict.FAIL, f"{_accusation(suspect)}: {of_what}, {_without(suspect)} {number(due)}, as differences measure",
+        RULE.code, Verdict.FAIL, message,
         case=probe.case, mode=mode, order=study.order, leaf=label.leaf, index=label.index, output=str(output),
         claimed=claimed, measured=due, path=suspect.path or None, line=suspect.line or None, help=_help(suspect),
     )  # fmt: skip
 
 
-def _place(wrong: Wrong, removed: frozenset[int], probe: Probe) -> tuple[int, int]:
-    """The failed claim that is farthest off among those that the removal mends."""
-    mended = _mended(wrong, removed, probe)
+def _place(wrong: Wrong, where: Flags) -> tuple[int, int]:
+    """The claim that is farthest off; a coordinate before a direction that moves everything."""
     measured = columns_of(wrong.study.measured, wrong.study.columns(wrong.mode)).value
-    named = np.array([label.leaf != "direction" for label in wrong.study.input_labels])[:, None]
+    named = where & np.array([label.leaf != "direction" for label in wrong.study.input_labels])[:, None]
     with np.errstate(invalid="ignore"):
         gap = np.nan_to_num(np.abs(wrong.claimed - measured), nan=np.inf)
-    candidates = mended & named if (mended & named).any() else mended if mended.any() else wrong.where
-    d, o = np.unravel_index(int(np.argmax(np.where(candidates, gap, -1.0))), gap.shape)
+    d, o = np.unravel_index(int(np.argmax(np.where(named if named.any() else where, gap, -1.0))), gap.shape)
     return int(d), int(o)
 
 
@@ -136,7 +157,7 @@ def _accusation(suspect: Suspect) -> str:
 
 
 def _without(suspect: Suspect) -> str:
-    return "without it" if suspect.kind == "stop_gradient" else "the derivative of its own code is"
+    return "without it this is" if suspect.kind == "stop_gradient" else "with the derivative of its own code this is"
 
 
 def _help(suspect: Suspect) -> str:

@@ -38,7 +38,8 @@ def _route(contract: Contract, route: str, value: Array | Fault, probe: Probe) -
     got, wanted, label = float(value[k]), float(contract.references[0][k]), contract.value_labels[k]
     more = f" (and {int(wrong.sum()) - 1} more)" if wrong.sum() > 1 else ""
     return Finding(
-        RULE.code, Verdict.FAIL, f"{route} the value of {label} is {number(got)}, forward= gives {number(wanted)}{more}",
+        RULE.code, Verdict.FAIL,
+        f"{route} the value of {label} is {number(got)}, forward= gives {number(wanted)}{more}",
         case=probe.case, output=str(label), claimed=got, measured=wanted, help=_HELP,
     )  # fmt: skip
 

@@ -79,7 +79,7 @@ def _finding(contract: Contract, mode: Mode, claim: Array, declared: Array, wron
         f"the surrogate's {MODE_NAMES[mode]} gives {number(got)} along {label}, declared is {number(wanted)}{more}",
         case=probe.case, mode=mode, order=1, leaf=label.leaf, index=label.index, output=str(contract.output_labels[o])
         if not (mode == "rev" and len(contract.weights)) else None, claimed=got, measured=wanted, tolerance=SURROGATE,
-        help="the rule and its declaration differ: look at masks and bounds (open or closed), signs and constant factors",
+        help="rule and declaration differ: look at masks and bounds (open or closed), signs and constant factors",
     )  # fmt: skip
 
 

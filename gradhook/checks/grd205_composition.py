@@ -64,5 +64,5 @@ def _finding(trial: Trial, probe: Probe) -> Finding | None:
     return Finding(
         RULE.code, Verdict.FAIL, f"{trial.name} gives the {what} {number(got)}, called alone it is {number(wanted)}",
         case=probe.case, mode=trial.mode, order=1, claimed=got, measured=wanted, tolerance=SURROGATE,
-        help="the rule is lost or changed on the way: look at batching rules, symbolic zeros and calls of the plain function",
+        help="the rule is lost or changed on the way: batching rules, symbolic zeros, calls of the plain function",
     )  # fmt: skip

@@ -45,8 +45,9 @@ def _finding(trial: Trial, order2: str | None, probe: Probe) -> Finding | None:
         if order2 is None or trial.got.missing:
             return None
         return Finding(
-            RULE.code, Verdict.FAIL, f"{mode} applied twice raises {trial.got.message}", case=probe.case, mode=trial.mode,
-            order=2, path=trial.got.path or None, line=trial.got.line or None, help='declare order2="error" if that is meant',
+            RULE.code, Verdict.FAIL, f"{mode} applied twice raises {trial.got.message}", case=probe.case,
+            mode=trial.mode, order=2, path=trial.got.path or None, line=trial.got.line or None,
+            help='declare order2="error" if that is meant',
         )  # fmt: skip
     wanted = np.where(np.isnan(trial.wanted), trial.got, trial.wanted)
     wrong = Trial(trial.name, trial.mode, trial.got, wanted).wrong(ADJOINT)
@@ -56,7 +57,7 @@ def _finding(trial: Trial, order2: str | None, probe: Probe) -> Finding | None:
     got, ought = float(trial.got[k]), float(wanted[k])
     lost = trial.name == "the rule's value"
     text = (
-        f"the rule is lost at second order: {mode} of the value that the rule returns gives {number(got)}, not {number(ought)}"
+        f"the rule is lost at second order: {mode} of the value it returns gives {number(got)}, not {number(ought)}"
         if lost
         else f'{mode} of the derivative gives {number(got)}, declared is {number(ought)} (order2="{order2}")'
     )

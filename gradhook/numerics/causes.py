@@ -14,7 +14,7 @@ _UNSELECTED = " in an unselected branch of where()"
 
 
 def cause(equation: Any, values: Values, makers: Names) -> str:
-    """The reason in a few words; empty where none is known. ``values`` are the inputs, empty where they are no numbers."""
+    """The reason in a few words; empty where none is known. ``values`` are the inputs, none where no numbers."""
     explain = _CAUSES.get(equation.primitive.name)
     return explain(values, makers) if explain is not None and values else ""
 

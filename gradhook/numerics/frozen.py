@@ -1,13 +1,14 @@
 """How is a function evaluated with the values under ``stop_gradient`` held as they are at the base point?
 
-The author's word ``stop_gradient="frozen"``: these values are constants of the function, so differences must not see them
-move either. They are recorded once, at the base point, and stand in the jaxpr in the place of the equations.
+The author's word ``stop_gradient="frozen"``: these values are constants of the function, so differences must not see
+them move either. They are recorded once, at the base point, and stand in the jaxpr in the place of the equations.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -89,10 +90,9 @@ def _inside(level: Level, equation: Any) -> Iterator[Recorded]:
             taken = number == int(index)
             yield from _record(Level(branch, tuple(arguments), place)) if taken else _passed_by(branch)
     else:
-        file = f" at {place[0]}:{place[1]}" if place[0] else ""
+        file = f" at {Path(place[0]).name}:{place[1]}" if place[0] else ""
         raise GradhookError(
-            f'stop_gradient="frozen", but a stop_gradient stands inside a {name}{file}, where its value is another at each '
-            "step",
+            f'stop_gradient="frozen", but inside a {name}{file} a value under stop_gradient is another at each step',
             "move it out of the loop, or leave the option out",
         )
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from gradhook.errors import GradhookError
 from gradhook.judge import Array, Tolerance
 from gradhook.model import Mode
-from gradhook.numerics import precision, repeats, routes
+from gradhook.numerics import bisection, precision, repeats, routes
 from gradhook.numerics.demands import Demands, Situation
 from gradhook.numerics.drawing import generator
 from gradhook.numerics.frozen import Frozen, freeze
+from gradhook.numerics.given import jacobian, vector
 from gradhook.numerics.held import Arguments, Held, Wrt, gather, hold
 from gradhook.numerics.origins import of_claim
 from gradhook.numerics.programs import Clock
@@ -26,7 +26,7 @@ from gradhook.numerics.rules import Replay
 from gradhook.numerics.studies import MODES, Laboratory
 from gradhook.numerics.surrogates.declared import Declared
 from gradhook.numerics.surrogates.rulebook import Rules, coordinates, rule_of, undifferentiated
-from gradhook.probe import Contract, Fault, Known, Label, Origin, Refusal, Route, Study, Suspect
+from gradhook.probe import Contract, Fault, Known, Label, Located, Origin, Refusal, Route, Study, Suspect
 
 
 @dataclass(frozen=True)
@@ -106,8 +106,8 @@ class Instruments:
             derivative = self.demands.exact(*args, **kwargs)
         value = self.situation.value
         return Known(
-            None if value is None else _vector(value, self.held.outputs.size, "value="),
-            None if derivative is None else _jacobian(derivative, self.held),
+            None if value is None else vector(value, self.held.outputs.size, "value="),
+            None if derivative is None else self.laboratory.directional(jacobian(derivative, self.held)),
         )
 
     def gradient_dtypes(self) -> list[tuple[Label, str, str]]:
@@ -155,6 +155,10 @@ class Instruments:
             else None
         )
 
+    def locate(self, mode: Mode, row: int, column: int) -> Located | None:
+        """Which input a disagreement along a direction that moves everything belongs to, of many inputs."""
+        return bisection.locate(self.laboratory, mode, row, column)
+
     def routes(self) -> list[Route]:
         """Pairs of ways to compute the same numbers."""
         return routes.routes(self.held, _modes(self.study()), self.seed, self.clock)
@@ -172,6 +176,11 @@ class Instruments:
         d = self.demands
         said = (d.forward, d.derivative_of, d.rule, self.situation.tangent)
         return self._rules.contract if any(given is not None for given in said) else None
+
+    @property
+    def is_surrogate(self) -> bool:
+        """Whether the claim is a surrogate's."""
+        return self.demands.surrogate
 
     def rulebook(self) -> Rules | None:
         """What more can be asked of a surrogate, and of a function that is a custom rule itself."""
@@ -225,34 +234,3 @@ def _gradient_dtypes(function: Callable[..., Any], arguments: Arguments) -> list
     given = jax.eval_shape(gradients, moved)
     names = [Label(leaf.name) for leaf in arguments.space.leaves]
     return [(n, str(m.dtype), str(g.dtype)) for n, m, g in zip(names, moved, given, strict=True)]
-
-
-def _vector(value: Any, size: int, what: str) -> Any:
-    """Given numbers as one vector of the outputs' size; a scalar stands for every element."""
-    parts = [np.asarray(leaf) for leaf in jax.tree.leaves(value)]
-    flat = np.concatenate(
-        [np.concatenate([p.real.ravel(), p.imag.ravel()] if np.iscomplexobj(p) else [p.ravel()]) for p in parts]
-    )
-    flat = np.broadcast_to(flat, (size,)) if flat.size == 1 else flat
-    if flat.size != size:
-        raise GradhookError(
-            f"{what} holds {flat.size} numbers, the function returns {size}", "give one number for each"
-        )
-    return flat.astype(np.float64)
-
-
-def _jacobian(derivative: Any, held: Held) -> Any:
-    """A given gradient or Jacobian as one matrix (m, n): leaves in the order outputs, then inputs."""
-    leaves = [np.asarray(leaf, dtype=np.float64) for leaf in jax.tree.leaves(derivative)]
-    outs, ins = held.outputs.leaves, held.inputs.leaves
-    shapes = [(o.size, i.size) for o in outs for i in ins]
-    if len(leaves) != len(shapes) or any(leaf.size != a * b for leaf, (a, b) in zip(leaves, shapes, strict=True)):
-        wanted = ", ".join(str((*o.shape, *i.shape)) for o in outs for i in ins)
-        got = ", ".join(str(leaf.shape) for leaf in leaves)
-        raise GradhookError(
-            f"the given derivative has the shapes {got}; expected {wanted}",
-            "give one array for each pair of output and differentiated argument: output's shape, then argument's",
-        )
-    blocks = [leaf.reshape(shape) for leaf, shape in zip(leaves, shapes, strict=True)]
-    rows = [np.concatenate(blocks[k : k + len(ins)], axis=1) for k in range(0, len(blocks), len(ins))]
-    return np.concatenate(rows, axis=0)

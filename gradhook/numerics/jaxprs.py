@@ -1,14 +1,15 @@
 """How is a jaxpr walked and rewritten, and where in the user's code does an equation come from?
 
-The one place that knows what jaxprs look like inside: equations, their parameters, their tracebacks. Tested on JAX 0.8.0,
-0.10.2 and 0.12.0, there also with ``jax_custom_jvp3``. What differs: since 0.12 a closed jaxpr is a jaxpr (its
-``jaxpr`` is itself) and ``scan`` counts its arguments in ``ft_in``; ``custom_vjp_call`` was ``custom_vjp_call_jaxpr`` in
-places; with ``jax_custom_jvp3`` a ``custom_jvp`` is a ``call_hi_primitive`` that keeps its code in ``_prim.traced``.
+The one place that knows what jaxprs look like inside: equations, their parameters, their tracebacks. Tested on JAX
+0.8.0, 0.10.2 and 0.12.0, there also with ``jax_custom_jvp3``. What differs: since 0.12 a closed jaxpr is a jaxpr (its
+``jaxpr`` is itself) and ``scan`` counts its arguments in ``ft_in``; with ``jax_custom_jvp3`` a ``custom_jvp`` is a
+``call_hi_primitive`` that keeps its code in ``_prim.traced``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -125,14 +126,16 @@ def call_of(code: Any | None, equation: Any) -> Any:
 
     Any call will do as a pattern: it is the jaxpr in it that counts, so that constants need no place among the inputs.
     """
-    shapes = [jax.ShapeDtypeStruct(var.aval.shape, var.aval.dtype) for var in equation.invars]
-    results = [jax.ShapeDtypeStruct(var.aval.shape, var.aval.dtype) for var in equation.outvars]
-    pattern = jax.jit(
-        lambda *values: [jax.numpy.zeros(r.shape, r.dtype) for r in results] if code is not None else list(values)
-    )
+    shapes = [jax.eval_shape(partial(_zeros, var.aval)) for var in equation.invars]
+    results = [var.aval for var in equation.outvars]
+    pattern = jax.jit(lambda *values: [_zeros(aval) for aval in results] if code is not None else list(values))
     call = opened(jax.make_jaxpr(pattern)(*shapes)).eqns[-1]
     params = {**call.params, "jaxpr": code} if code is not None else call.params
     return call.replace(invars=list(equation.invars), outvars=list(equation.outvars), params=params)
+
+
+def _zeros(aval: Any) -> Any:
+    return jax.numpy.zeros(aval.shape, aval.dtype)
 
 
 def function_of(jaxpr: Any) -> Callable[..., list[Any]]:

@@ -1,15 +1,14 @@
 """Which equation of a program first makes a result infinite or nan, and what is the usual cause of that?
 
-The program's jaxpr is run once with a flag for every variable; then the bad result is followed back to the equation that
-made it from good inputs, into the calls, branches and loops on the way.
+The program's jaxpr is run once with a flag for every variable; then the bad result is followed back to the equation
+that made it from good inputs, into the calls, branches and loops on the way.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import jax
@@ -36,15 +35,17 @@ def origin(program: Callable[..., Any], *arguments: Any) -> Origin | None:
 
 def of_claim(laboratory: Laboratory, mode: Mode, row: int, column: int) -> Origin | None:
     """What spoils the claim of a mode about one direction and one output, or one combination of outputs."""
-    seen = laboratory.view
     if not laboratory.held.traceable:
         return None
-    call, x = partial(seen.call, seen.operands), jnp.asarray(seen.point)
+    seen = laboratory.view
+    operands = seen.operands[row % len(seen.operands)]
+    call, x = partial(seen.call, *([operands] if operands else [])), jnp.asarray(seen.point)
     try:
         if mode == "fwd":
             tangent = jnp.asarray(seen.directions.vectors[row])
             return origin(lambda x, v: jax.jvp(call, (x,), (v,))[1][column], x, tangent)
-        cotangents = seen.weights if len(seen.weights) else np.eye(len(seen.outputs))
+        weights = laboratory.weights((), seen.outputs)
+        cotangents = weights if len(weights) else np.eye(len(seen.outputs))
         return origin(lambda x, w: jax.vjp(call, x)[1](w)[0], x, jnp.asarray(cotangents[column]))
     except Exception:  # a program that cannot be taken apart leaves the cause open, not the verdict
         return None
@@ -52,7 +53,7 @@ def of_claim(laboratory: Laboratory, mode: Mode, row: int, column: int) -> Origi
 
 @dataclass(frozen=True)
 class Trail:
-    """Where a bad value comes from; ``entrance`` is the input through which an infinity came in, if it came from there."""
+    """Where a bad value comes from; ``entrance`` is the input through which an infinity came in, if one did."""
 
     origin: Origin
     entrance: int | None = None
@@ -95,7 +96,7 @@ class Level:
 
     def values(self, atoms: Sequence[Any]) -> list[Any]:
         """The values of some variables and literals."""
-        names = [atom for atom in dict.fromkeys(a for a in atoms if not jaxprs.is_literal(a))]
+        names = list(dict.fromkeys(a for a in atoms if not jaxprs.is_literal(a)))
 
         def program(*arguments: Any) -> list[Any]:
             values = self._run(arguments)
@@ -117,7 +118,7 @@ class Level:
         return bool(np.isinf(atom.val).any()) if jaxprs.is_literal(atom) else self._flags.get(atom, (False, False))[1]
 
     def _source(self, atom: Any, bad: Callable[[Any], bool]) -> tuple[Any, Any]:
-        """From a bad variable back to the equation that made it of good ones; no equation for a bad input or a good one."""
+        """From a bad variable back to the equation that made it of good ones; no equation for one that came in."""
         while bad(atom) and (equation := self._makers.get(atom)) is not None:
             before = next((a for a in equation.invars if bad(a)), None)
             if before is None:
@@ -126,7 +127,7 @@ class Level:
         return None, atom
 
     def _made(self, equation: Any, made: Any) -> Trail:
-        """The equation is where the badness begins, unless an infinity that came in explains a nan, or something inside."""
+        """The badness begins with this equation, or inside it, or with an infinity that came in and became a nan."""
         inside = self._inside(equation, made)
         if inside is not None and inside.entrance is None:
             return inside

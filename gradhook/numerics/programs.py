@@ -67,18 +67,18 @@ def _pulled(function: Function, cotangent: Any) -> Function:
 class Programs:
     """The programs of one function at one path; compiled when first run, then kept.
 
-    ``operands`` are large arrays that the function takes first, if there are any: a program must not hold them as
-    constants.
+    Some functions take ``operands`` first, large arrays that a program must not hold as constants.
     """
 
     function: Callable[..., Any]
     path: tuple[Mode, ...]
     clock: Clock
     traceable: bool = True
-    operands: tuple[Any, ...] = ()
     _compiled: dict[str, Any] = field(default_factory=dict)
 
-    def values(self, x: Array, seeds: tuple[Array, ...], vectors: Array, t: Array) -> Array:
+    def values(
+        self, x: Array, seeds: tuple[Array, ...], vectors: Array, t: Array, operands: tuple[Any, ...] = ()
+    ) -> Array:
         """Values (D, T, m) at ``x + t v`` for directions (D, n) and abscissae (D, T)."""
 
         def program(operands: Any, x: Any, seeds: Any, vectors: Any, t: Any) -> Any:
@@ -86,19 +86,19 @@ class Programs:
             return self._map(lambda pair: h(x + pair[1] * vectors[pair[0]]), t)
 
         which = np.repeat(np.arange(len(vectors)), t.shape[1])
-        flat = self._run("values", program, self.operands, x, seeds, vectors, (which, t.ravel()))
+        flat = self._run("values", program, operands, x, seeds, vectors, (which, t.ravel()))
         return np.asarray(flat.reshape(*t.shape, -1), dtype=np.float64)
 
-    def forward(self, x: Array, seeds: tuple[Array, ...], vectors: Array) -> Array:
+    def forward(self, x: Array, seeds: tuple[Array, ...], vectors: Array, operands: tuple[Any, ...] = ()) -> Array:
         """Forward-mode derivatives (D, m) along directions (D, n)."""
 
         def program(operands: Any, x: Any, seeds: Any, vectors: Any) -> Any:
             h = derivative(self._held(operands), self.path, seeds)
             return self._map(lambda v: jax.jvp(h, (x,), (v,))[1], vectors)
 
-        return self._run("forward", program, self.operands, x, seeds, vectors)
+        return self._run("forward", program, operands, x, seeds, vectors)
 
-    def reverse(self, x: Array, seeds: tuple[Array, ...], cotangents: Array) -> Array:
+    def reverse(self, x: Array, seeds: tuple[Array, ...], cotangents: Array, operands: tuple[Any, ...] = ()) -> Array:
         """Reverse-mode derivatives (r, n) for cotangents (r, m)."""
 
         def program(operands: Any, x: Any, seeds: Any, cotangents: Any) -> Any:
@@ -106,10 +106,10 @@ class Programs:
             pull = jax.vjp(h, x)[1]
             return self._map(lambda w: pull(w)[0], cotangents)
 
-        return self._run("reverse", program, self.operands, x, seeds, cotangents)
+        return self._run("reverse", program, operands, x, seeds, cotangents)
 
     def _held(self, operands: Any) -> Function:
-        return (lambda x: self.function(operands, x)) if self.operands else self.function
+        return (lambda x: self.function(operands, x)) if operands else self.function
 
     def _map(self, function: Function, rows: Any) -> Any:
         if self.traceable:

@@ -1,13 +1,14 @@
 """Which custom rules and which ``stop_gradient`` does a function use, and what would be claimed without some of them?
 
-The function's jaxpr is rewritten: in the place of a rule stands a call of the code that the rule was put on, in the place
-of a ``stop_gradient`` nothing, also inside jits, loops, branches and checkpoints. JAX differentiates that as usual.
+The function's jaxpr is rewritten: in the place of a rule stands a call of the code that the rule was put on, in the
+place of a ``stop_gradient`` nothing, also inside jits, loops, branches and checkpoints. JAX differentiates that as
+usual.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from inspect import unwrap
 from typing import Any
@@ -39,7 +40,13 @@ class Replay:
     @cached_property
     def suspects(self) -> tuple[Suspect, ...]:
         """Every rule and every ``stop_gradient``, in the order of their first use; none where nothing can be traced."""
-        return tuple(dict.fromkeys(suspect for _, suspect in self._found))
+        uses: dict[Suspect, list[Suspect]] = {}
+        for _, suspect in self._found:
+            uses.setdefault(suspect, []).append(suspect)
+        return tuple(
+            replace(one, outermost=any(u.outermost for u in all_), under=frozenset().union(*(u.under for u in all_)))
+            for one, all_ in uses.items()
+        )
 
     def claim(self, removed: Removed, path: tuple[Mode, ...], mode: Mode) -> Array | Fault:
         """What a mode claims with some of the suspects removed; computed once."""
@@ -58,7 +65,11 @@ class Replay:
 
     @cached_property
     def _found(self) -> list[Found]:
-        return list(_walk(self._jaxpr, ("", 0), True, _home(self.function))) if self.laboratory.held.traceable else []
+        return (
+            list(_walk(self._jaxpr, ("", 0), frozenset(), _home(self.function)))
+            if self.laboratory.held.traceable
+            else []
+        )
 
     def _without(self, removed: Removed) -> Callable[[Any], Any]:
         gone = {self.suspects[number] for number in removed}
@@ -75,26 +86,29 @@ class Replay:
         return lambda vector: run(vector)[0]
 
 
-def _walk(jaxpr: Any, around: Place, outermost: bool, home: Place) -> Iterator[Found]:
+def _walk(jaxpr: Any, around: Place, under: frozenset[Place], home: Place) -> Iterator[Found]:
     """Equations with a suspect; one without a place of its own is where the call around it is."""
     for equation in jaxprs.opened(jaxpr).eqns:
         here = jaxprs.place(equation)
         here = here if here[0] else around
         code = jaxprs.primal_code(equation)
         if code is not None:
-            yield equation, _rule(equation, code, here, outermost, home)
+            suspect = _rule(equation, code, here, under, home)
+            yield equation, suspect
+            yield from _walk(code, here, under | {(suspect.path, suspect.line)}, home)
         elif equation.primitive.name == jaxprs.STOP and _moves(equation):
-            yield equation, Suspect("stop_gradient", "stop_gradient", *here, outermost)
-        for part in [code] if code is not None else jaxprs.inner(equation):
-            yield from _walk(part, here, outermost and code is None, home)
+            yield equation, Suspect("stop_gradient", "stop_gradient", *here, not under, under)
+        else:
+            for part in jaxprs.inner(equation):
+                yield from _walk(part, here, under, home)
 
 
-def _rule(equation: Any, code: Any, here: Place, outermost: bool, home: Place) -> Suspect:
+def _rule(equation: Any, code: Any, here: Place, under: frozenset[Place], home: Place) -> Suspect:
     name, path, line = jaxprs.definition(code)
     kind = jaxprs.rule_kind(equation)
     own = jaxprs.of_jax(path)
     where = (path, line) if path and not own else here
-    return Suspect(kind, name or kind, *where, outermost, own, bool(path) and (path, line) == home)
+    return Suspect(kind, name or kind, *where, not under, under, own, bool(path) and (path, line) == home)
 
 
 def _moves(equation: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,7 @@ class Laboratory:
     step: float | None
     clock: Clock
     _studies: dict[tuple[Mode, ...], Study | Fault] = field(default_factory=dict)
+    _shared: dict[Any, Programs] = field(default_factory=dict)
 
     def study(self, path: tuple[Mode, ...] = ()) -> Study | Fault:
         """The study of the function, or of the derivative reached by a path of modes.
@@ -54,6 +55,18 @@ class Laboratory:
     def view(self) -> View:
         """The numbers through which every study looks: the same, so that orders and modes can be compared."""
         return view(self.held, self.held.call, self.seed)
+
+    def directional(self, jacobian: Array) -> Array:
+        """A given Jacobian (m, n) along the directions of every study, as its outputs are seen: (D, columns)."""
+        return np.stack(
+            [self.view.see(jacobian @ self.view.explicit(row)) for row in range(len(self.view.directions.vectors))]
+        )
+
+    def looking(self, other: View) -> Laboratory:
+        """The same laboratory with another view of the function; programs are shared."""
+        made = replace(self, _studies={})
+        made.__dict__["view"] = other
+        return made
 
     def seeds(self, path: tuple[Mode, ...]) -> tuple[tuple[Array, ...], tuple[Label, ...]]:
         """A tangent or cotangent for each step of a path, and the names of the numbers that come out at its end."""
@@ -80,8 +93,10 @@ class Laboratory:
         return self._claim(self._programs(other, path), mode, seeds, self.weights(path, outputs), len(outputs))
 
     def _programs(self, seen: View, path: tuple[Mode, ...]) -> Programs:
-        call = seen.call if seen.operands else partial(seen.call, ())
-        return Programs(call, path, self.clock, self.held.traceable, seen.operands)
+        key = (seen.call, path)
+        if key not in self._shared:
+            self._shared[key] = Programs(seen.call, path, self.clock, self.held.traceable)
+        return self._shared[key]
 
     def _make(self, path: tuple[Mode, ...]) -> Study:
         chosen = self.view.directions
@@ -110,7 +125,8 @@ class Laboratory:
 
     def _evaluation(self, programs: Programs, seeds: tuple[Array, ...], weights: Array) -> Callable[[Array], Array]:
         def evaluate(t: Array) -> Array:
-            values = programs.values(self.view.point, seeds, self.view.directions.vectors, t)
+            each = self.view.parts(t)
+            values = np.concatenate([programs.values(self.view.point, seeds, v, u, ops) for ops, v, u in each])
             with np.errstate(all="ignore"):
                 return np.concatenate([values, values @ weights.T], axis=-1) if len(weights) else values
 
@@ -119,13 +135,15 @@ class Laboratory:
     def _claim(
         self, programs: Programs, mode: Mode, seeds: tuple[Array, ...], weights: Array, outputs: int
     ) -> Array | Fault:
+        point = self.view.point
         try:
             if mode == "fwd":
-                return programs.forward(self.view.point, seeds, self.view.directions.vectors)
-            rows = programs.reverse(self.view.point, seeds, weights if len(weights) else np.eye(outputs))
+                return np.concatenate([programs.forward(point, seeds, v, ops) for ops, v, _ in self.view.parts()])
+            cotangents = weights if len(weights) else np.eye(outputs)
+            parts = [(programs.reverse(point, seeds, cotangents, ops), v) for ops, v, _ in self.view.parts()]
         except Exception as error:  # whatever the user's rule raises is an answer, not an accident
             return faults.translate(error)
-        return along(rows, self.view.directions.vectors)
+        return np.concatenate([along(rows, vectors) for rows, vectors in parts])
 
     def _measure(
         self,

@@ -9,7 +9,7 @@ takes beyond the function's own is a few copies of its input.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -25,7 +25,7 @@ from gradhook.numerics.trees import Leaf, Space
 from gradhook.probe import Label
 
 MANY = 2048
-"""From so many inputs or outputs on, not every number is looked at on its own."""
+"""From so many outputs on, not every one is looked at on its own."""
 FOLLOWED, COMBINED, SAMPLED = 4, 4, 256
 _CHUNK = 2**20
 _TABLE = np.array([-1.25, -1.0, -0.75, 0.75, 1.0, 1.25])
@@ -35,77 +35,114 @@ _TABLE = np.array([-1.25, -1.0, -0.75, 0.75, 1.0, 1.25])
 class View:
     """A function of few numbers in the place of one of many: ``call(operands, z)`` near ``point``.
 
+    ``operands`` has one entry for all directions, or one for each: then each direction is a function of one number.
     ``weights`` (r, m) are the combinations of outputs that reverse mode pulls back; none where each output is.
     """
 
-    call: Callable[[Any, Any], Any]
-    operands: tuple[Any, ...]
+    call: Callable[..., Any]
+    operands: tuple[tuple[Any, ...], ...]
     point: Array
     inputs: tuple[Label, ...]
     outputs: tuple[Label, ...]
     directions: Directions
     weights: Array
     tangent: Callable[[np.random.Generator], Array]
+    explicit: Callable[[int], Array]
+    """A direction as a tangent (n,) of the function itself."""
+    see: Callable[[Any], Any]
+    """The part of an output vector that the view shows."""
+
+    def parts(self, t: Array | None = None) -> list[tuple[tuple[Any, ...], Array, Array]]:
+        """The directions that share operands: the operands, those directions (d, n), their rows of ``t``."""
+        vectors = self.directions.vectors
+        steps = np.zeros((len(vectors), 1)) if t is None else t
+        if len(self.operands) == 1:
+            return [(self.operands[0], vectors, steps)]
+        return [(ops, vectors[k : k + 1], steps[k : k + 1]) for k, ops in enumerate(self.operands)]
 
 
 def view(held: Held, call: Callable[[Any], Any], seed: str) -> View:
     """The view of a function with the inputs and outputs of ``held``."""
-    seen, outputs, weights = _seen(held, call, seed)
-    if held.inputs.size < MANY:
+    shown, outputs, weights = _shown(held, seed)
+    seen = lambda x: shown(call(x))  # noqa: E731
+    if held.inputs.size <= directions.FULL:
         chosen = directions.choose(held.inputs, held.point, generator(seed, "directions"))
         tangent = lambda random: directions.dense(held.inputs, held.point, random)  # noqa: E731
         labels = held.inputs.labels()
-        return View(lambda _, x: seen(x), (), held.point, labels, outputs, chosen, weights, tangent)
+        explicit = lambda row: chosen.vectors[row]  # noqa: E731
+        return View(seen, ((),), held.point, labels, outputs, chosen, weights, tangent, explicit, shown)
     labels = tuple(Label("direction", (k,)) for k in range(FOLLOWED))
-    chosen = Directions(np.eye(FOLLOWED), labels, _lines(held))
+    chosen = Directions(np.ones((FOLLOWED, 1)), labels, _lines(held))
     return View(
-        lambda operands, z: seen(_lift(held, operands, z)), (held.point, 0, held.inputs.size), np.zeros(FOLLOWED),
-        labels, outputs, chosen, weights, lambda random: directions.combination(FOLLOWED, random),
+        lambda operands, z: seen(_lift(held, operands, z)),
+        tuple((held.point, 0, held.inputs.size, np.uint32(k)) for k in range(FOLLOWED)),
+        np.zeros(1), (Label("direction"),), outputs, chosen, weights, lambda random: np.ones(1),
+        lambda row: np.asarray(_direction(held, np.uint32(row))), shown,
     )  # fmt: skip
 
 
-def narrowed(whole: View, start: int, stop: int) -> View:
-    """The view of a function of many inputs with only those from ``start`` to ``stop`` moving; same programs."""
-    return View(**{**vars(whole), "operands": (whole.operands[0], start, stop)})
+def narrowed(whole: View, row: int, start: int, stop: int) -> View:
+    """One followed direction of a view, with only the inputs from ``start`` to ``stop`` moving; the same programs."""
+    point, _, _, key = whole.operands[row]
+    chosen, one = whole.directions, slice(row, row + 1)
+    lines = chosen.lines
+    geometry = Lines(lines.scale[one], lines.reach[one], lines.room_back[one], lines.room_ahead[one])
+    only = Directions(chosen.vectors[one], chosen.labels[one], geometry)
+    return replace(whole, operands=((point, start, stop, key),), directions=only)
 
 
-def _seen(held: Held, call: Callable[[Any], Any], seed: str) -> tuple[Callable[[Any], Any], tuple[Label, ...], Array]:
-    """The function with all its outputs, or with a sample of them followed by combinations of all."""
+def entry(held: Held, row: int, place: int) -> float:
+    """How far followed direction ``row`` moves the input at ``place``."""
+    begin = 0
+    for leaf, magnitude in zip(held.inputs.leaves, _magnitudes(held.inputs, held.point), strict=True):
+        if place < begin + leaf.size:
+            return float(weights(np, place, place + 1, row)[0] * magnitude)
+        begin += leaf.size
+    raise IndexError(place)
+
+
+def _shown(held: Held, seed: str) -> tuple[Callable[[Any], Any], tuple[Label, ...], Array]:
+    """What is shown of an output vector: all of it, or a sample of it followed by combinations of all."""
     size = held.outputs.size
     if size < MANY:
-        return call, held.outputs.labels(), directions.weights(size, generator(seed, "weights"))
+        return lambda y: y, held.outputs.labels(), directions.weights(size, generator(seed, "weights"))
     sample = np.sort(generator(seed, "sample").choice(size, SAMPLED, replace=False))
     labels = (*(held.outputs.label(int(k)) for k in sample), *(Label("combination", (k,)) for k in range(COMBINED)))
 
-    def seen(x: Any) -> Any:
-        y = call(x)
+    def shown(y: Any) -> Any:
         combined = [jnp.sum(y * weights(jnp, 0, size, 64 + k)) for k in range(COMBINED)]
         return jnp.concatenate([y[sample], jnp.stack(combined)])
 
-    return seen, labels, np.concatenate([np.zeros((COMBINED, SAMPLED)), np.eye(COMBINED)], axis=1)
+    return shown, labels, np.concatenate([np.zeros((COMBINED, SAMPLED)), np.eye(COMBINED)], axis=1)
 
 
-def weights(xp: Any, start: int, stop: int, key: int) -> Any:
+def weights(xp: Any, start: int, stop: int, key: Any) -> Any:
     """Small dyadic numbers that look random: entries ``start`` to ``stop`` of the sequence ``key`` (numpy or jax.numpy).
 
     Their index is scrambled by a multiplicative hash (Knuth, The Art of Computer Programming 3, 6.4) with xor-shifts.
     """
-    scrambled = xp.arange(start, stop, dtype=xp.uint32) + xp.uint32((0x9E3779B9 * (key + 1)) & 0xFFFFFFFF)
+    with np.errstate(over="ignore"):  # unsigned numbers wrap around: that is the scrambling
+        return _scrambled(xp, start, stop, key)
+
+
+def _scrambled(xp: Any, start: int, stop: int, key: Any) -> Any:
+    scrambled = xp.arange(start, stop, dtype=xp.uint32) + (xp.asarray(key, xp.uint32) + xp.uint32(1)) * xp.uint32(
+        0x9E3779B9
+    )
     for _ in range(2):
         scrambled = (scrambled ^ (scrambled >> xp.uint32(16))) * xp.uint32(0x45D9F3B)
     return xp.asarray(_TABLE)[(scrambled ^ (scrambled >> xp.uint32(16))) % xp.uint32(6)]
 
 
 def _lift(held: Held, operands: Any, z: Any) -> Any:
-    """The point moved by ``z_k`` along every direction k, inside the moving part only."""
-    point, start, stop = operands
-    places = jnp.arange(held.inputs.size)
+    """The point moved by ``z`` along direction ``key``, of which only the part from ``start`` to ``stop`` counts."""
+    point, start, stop, key = operands
+    places = jnp.arange(held.inputs.size, dtype=jnp.int32)
     moving = (places >= start) & (places < stop) & jnp.isfinite(point)
-    step = sum(z[k] * _direction(held, k) for k in range(FOLLOWED))
-    return point + jnp.where(moving, step, 0.0)
+    return point + z[0] * jnp.where(moving, _direction(held, key), 0.0)
 
 
-def _direction(held: Held, key: int) -> Any:
+def _direction(held: Held, key: Any) -> Any:
     """Direction ``key`` (n,), traceable: each leaf in proportion to its magnitude, inside its domain."""
     parts, begin = [], 0
     for leaf, magnitude in zip(held.inputs.leaves, _magnitudes(held.inputs, held.point), strict=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,9 +13,8 @@ from gradhook.model import ClaimKind, Finding, Notice, Report, Target, TargetRep
 from gradhook.reporters.annotations import render, trouble
 from gradhook.reporters.workflow import LONGEST_MESSAGE, command, fitted, outputs, quoted
 
-TEXT = st.text(
-    st.sampled_from([*"a%:,=\r\n;]|", "::error::", "##[error]", "%0A", "\x1b", "\udcff", "😀", "é"]), max_size=15
-)
+PIECES = (*"a%:,=\r\n;]|", "::error::", "##[error]", "%0A", "\x1b", "\udcff", "😀", "é")
+TEXT = st.lists(st.sampled_from(PIECES), max_size=15).map("".join)
 
 
 @dataclass(frozen=True)
@@ -148,12 +148,8 @@ def test_quoted_text_says_nothing(lines: list[str]) -> None:
 def test_outputs_cannot_be_forged() -> None:
     text = outputs({"a": "1", "b": "x\nd2\ny"}, {"a": "d1", "b": "d3"})
     assert text == "a<<d1\n1\nd1\nb<<d3\nx\nd2\ny\nd3\n"
-    try:
+    with pytest.raises(ValueError, match="delimiter"):
         outputs({"a": "x d1"}, {"a": "d1"})
-    except ValueError as error:
-        assert "delimiter" in str(error)
-    else:
-        raise AssertionError("a value with its delimiter in it was written")
 
 
 def test_trouble_is_one_error() -> None:

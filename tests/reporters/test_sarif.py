@@ -31,7 +31,8 @@ def test_results(rich: Report) -> None:
     found = results(rich)
     assert [(r["ruleId"], r["level"], *place(r)) for r in found] == [
         ("GRD901", "error", "b.py", 3), ("GRD102", "error", "a/losses.py", 13), ("GRD105", "error", "a/losses.py", 12),
-        ("GRD401", "warning", "a/losses.py", 20), ("gradhook", "note", "ste.py", 9), ("GRD501", "warning", "ste.py", 30),
+        ("GRD401", "warning", "a/losses.py", 20), ("gradhook", "note", "ste.py", 9),
+        ("GRD501", "warning", "ste.py", 30),
     ]  # fmt: skip
     related = found[1]["relatedLocations"][0]["physicalLocation"]
     assert related["region"]["startLine"] == 12

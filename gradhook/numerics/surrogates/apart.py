@@ -17,7 +17,6 @@ import numpy as np
 
 from gradhook.model import Mode
 from gradhook.numerics.held import Held
-from gradhook.numerics.trees import is_floating
 
 Question = Callable[[Any, Any, Any], Any]
 """Of two points (2, n), their tangents (2, n) and cotangents (2, m)."""
@@ -35,13 +34,13 @@ class Composed:
     plain: Question
 
 
-def apart(held: Held, function: Callable[..., Any], mode: Mode) -> Iterator[Composed]:
+def apart(held: Held, mode: Mode) -> Iterator[Composed]:
     """Every subset of the arguments differentiated; every argument mapped alone."""
     names = [leaf.name for leaf in held.inputs.leaves]
     word = "jvp" if mode == "fwd" else "grad"
     if len(names) < 2:
         return
-    call = _of_leaves(held, function)
+    call = held.of_leaves  # in a vector, constants would become variables
     for subset in _subsets(len(names)):
         title = f"{word} with respect to {', '.join(names[k] for k in subset)} only"
         yield Composed(title, mode, _partly(held, call, mode, subset), _part(held, call, mode, subset))
@@ -49,16 +48,6 @@ def apart(held: Held, function: Callable[..., Any], mode: Mode) -> Iterator[Comp
         yield Composed(
             f"vmap of {word} over {name} only", mode, _mapped(held, call, mode, k), _looped(held, call, mode, k)
         )
-
-
-def _of_leaves(held: Held, function: Callable[..., Any]) -> Callable[[list[Any]], Any]:
-    """The function of the differentiated leaves: in a vector, constants would become variables."""
-
-    def call(moved: list[Any]) -> Any:
-        args, kwargs = held.arguments.rebuild(moved)
-        return held.outputs.join([leaf for leaf in jax.tree.leaves(function(*args, **kwargs)) if is_floating(leaf)])
-
-    return call
 
 
 def _subsets(count: int) -> Iterator[tuple[int, ...]]:

@@ -110,9 +110,8 @@ def _adjoint(battery: Battery) -> list[Trial]:
     last = -len(POWERS) - 4
     pushed, pulled = forward[last + 1 :][:2], reverse[last + 1 :][:2]
     with np.errstate(all="ignore"):
-        return [
-            Trial("adjoint", None, np.sum(pulled @ v.T, keepdims=True), np.sum(w @ pushed.T, keepdims=True), _size(w, pushed))
-        ]  # fmt: skip
+        one, other = (np.array([(a @ b.T).sum()]) for a, b in ((pulled, v), (w, pushed)))
+        return [Trial("adjoint", None, one, other, _size(w, pushed))]
 
 
 def _size(one: Array, other: Array) -> float:

@@ -21,6 +21,7 @@ IN_VALUE, IN_SLOPE = 18, 10
 """Brackets that are followed, the largest changes first."""
 PARTS = 8
 """Into how many parts a bracket is cut in one run: (IN_VALUE + IN_SLOPE) * (PARTS + 1) points fit into it."""
+TINY = float(np.finfo(np.float64).tiny)
 LEAP = 1e-6
 """What changes by less than this part of its range between neighbouring numbers does not leap."""
 
@@ -96,7 +97,12 @@ def _floats(numbers: Integers) -> Array:
 
 
 def _rounder(low: float, high: float) -> float:
-    """Of two neighbours the one with fewer digits: a bound that somebody wrote down."""
+    """Of two neighbours the one with fewer digits: a bound that somebody wrote down.
+
+    Compiled code takes numbers below the smallest normal one for zero, so a leap there is one at zero.
+    """
+    if abs(low) <= TINY or abs(high) <= TINY:
+        return 0.0
     return min(low, high, key=lambda x: (len(f"{x:.17g}"), abs(x)))
 
 
@@ -117,7 +123,9 @@ def _described(
     if not places:
         return ()
     on = np.array([place for place, _ in places])
-    at = np.stack([np.nextafter(on, -np.inf), on, np.nextafter(on, np.inf)], axis=1)[: COUNT // 3]
+    below, above = np.nextafter(on, -np.inf), np.nextafter(on, np.inf)
+    below, above = np.where(on == 0, -TINY, below), np.where(on == 0, TINY, above)
+    at = np.stack([below, on, above], axis=1)[: COUNT // 3]
     outputs = np.full(at.size, track.output)
     flat = line.run(track.coordinate, at.ravel(), outputs, spoken)
     flat = line.filled(track.coordinate, flat, outputs, spoken)

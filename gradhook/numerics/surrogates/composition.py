@@ -5,7 +5,7 @@ Each composition is compared, in one compiled program, with the plain derivative
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import jax
@@ -25,11 +25,9 @@ from gradhook.numerics.trees import Leaf
 from gradhook.probe import Fault
 
 
-def composition(
-    held: Held, function: Callable[..., Any], modes: tuple[Mode, ...], seed: str, clock: Clock
-) -> tuple[Trial, ...]:
+def composition(held: Held, modes: tuple[Mode, ...], seed: str, clock: Clock) -> tuple[Trial, ...]:
     """Every composition that a mode of the function allows."""
-    asked = [*_values(held.call), *(c for mode in modes for c in [*_mode(held, mode), *apart(held, function, mode)])]
+    asked = [*_values(held.call), *(c for mode in modes for c in [*_mode(held, mode), *apart(held, mode)])]
     arguments = _arguments(held, seed)
     plain = {f"plain {id(c.plain)}": c.plain for c in asked}
     answers = together({_key(c): c.ask for c in asked} | plain, arguments, clock)

@@ -54,9 +54,8 @@ def contract(
         claims = {mode: _with_ones(claim, held, mode, battery) for mode, claim in claims.items()}
     values, value_labels = _routes(held, function)
     references = _references(held, declared, values)
-    return Contract(
-        references, values, value_labels, wanted, allowed, battery.weights, claims, vectors, labels, held.outputs.labels()
-    )  # fmt: skip
+    names = held.outputs.labels()
+    return Contract(references, values, value_labels, wanted, allowed, battery.weights, claims, vectors, labels, names)
 
 
 def _conventions(held: Held, declared: Declared, vectors: Array, labels: tuple[Label, ...]) -> tuple[Array, Array]:

@@ -31,10 +31,28 @@ def together(
             traced[name] = jaxpr_as_fun(jax.make_jaxpr(question)(*arguments))
         except Exception as error:  # what the user's rule raises is the answer
             found[name] = translate(error)
-    program = jax.jit(lambda *given: {name: run(*given)[0] for name, run in traced.items()})
-    compiled = program.lower(*arguments).compile()
+    compiled = _compiled(traced, arguments, found)
     ready = time.perf_counter()
     found |= {name: np.asarray(value, dtype=np.float64) for name, value in compiled(*arguments).items()}
     clock.compile += ready - started
     clock.run += time.perf_counter() - ready
     return {name: found[name] for name in questions}
+
+
+def _compiled(traced: dict[str, Any], arguments: tuple[Array, ...], found: dict[str, Array | Fault]) -> Any:
+    """One program for everything that was traced; some rules raise only now, and are found one by one."""
+
+    def lowered(names: list[str]) -> Any:
+        return jax.jit(lambda *given: {name: traced[name](*given)[0] for name in names}).lower(*arguments)
+
+    try:
+        return lowered(list(traced)).compile()
+    except Exception:
+        good = []
+        for name in traced:
+            try:
+                lowered([name])
+                good.append(name)
+            except Exception as error:
+                found[name] = translate(error)
+        return lowered(good).compile()

@@ -27,7 +27,7 @@ from gradhook.probe import Contract, Fault
 
 
 def rule_of(function: Any) -> Any:
-    """The ``custom_jvp`` or ``custom_vjp`` object that a function is, under ``jit`` or ``partial``; None if it is none."""
+    """The ``custom_jvp`` or ``custom_vjp`` object that a function is, under ``jit`` or ``partial``; else None."""
     for _ in range(20):
         if isinstance(function, (jax.custom_jvp, jax.custom_vjp)):
             return function
@@ -79,6 +79,11 @@ class Rules:
         """Value and derivative at the case, beside what was declared."""
         return contract(self.held, self.function, self.declared, self.battery, self.modes, self.surrogate_in)
 
+    @cached_property
+    def _existing(self) -> tuple[Mode, ...]:
+        """The modes that the function has."""
+        return tuple(mode for mode in self.modes if not isinstance(self.battery.claim(mode), Fault))
+
     def linearity(self) -> tuple[Trial, ...]:
         """Zero, multiples, sums; adjoints."""
         return linearity(self.battery, self.modes)
@@ -89,11 +94,11 @@ class Rules:
 
     def composition(self) -> tuple[Trial, ...]:
         """The function inside every transformation."""
-        return composition(self.held, self.function, self.modes, self.seed, self.clock)
+        return composition(self.held, self._existing, self.seed, self.clock)
 
     def second(self) -> tuple[Trial, ...]:
         """The second order."""
-        return second(self.held, self.declared, self.modes, self.seed, self.clock)
+        return second(self.held, self.declared, self._existing, self.seed, self.clock)
 
     def sweeps(self) -> tuple[Sweep, ...]:
         """Inputs moved through their domain."""
@@ -101,11 +106,10 @@ class Rules:
 
     @cached_property
     def _sweeps(self) -> tuple[Sweep, ...]:
-        claims = {mode: self.battery.claim(mode) for mode in self.modes}
-        mode = next((mode for mode, claim in claims.items() if not isinstance(claim, Fault)), None)
-        if mode is None or not self.held.traceable:
+        if not self._existing or not self.held.traceable:
             return ()
-        claim = claims[mode]
+        mode = self._existing[0]
+        claim = self.battery.claim(mode)
         known = None if isinstance(claim, Fault) or claim.shape[1] != self.held.outputs.size else claim
         return sweeps(Line(self.held, self.declared, mode, self.clock), known, self.surrogate_in, self.seed)
 

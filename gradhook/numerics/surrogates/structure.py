@@ -37,7 +37,7 @@ def structure(
 ) -> tuple[Fit, ...]:
     """Every mode in float64, float32, bfloat16; for functions of arrays of one shape also rank 0 and size 0.
 
-    A float32 program runs with 64 bits switched off, as its users run it: there a constant of the rule's own is no wider.
+    A float32 program runs with 64 bits switched off, as its users run it: there a constant of the rule is no wider.
     """
     found: list[Fit] = []
     for outfit in _outfits(held):

@@ -1,4 +1,4 @@
-"""What shows when each input is moved through its domain: boundaries, strays, and how far the rule is from the truth?"""
+"""What shows when an input is moved through its domain: boundaries, strays, how far the rule is from the truth?"""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _sweep(line: Line, track: Track, spoken: bool, seed: str) -> Sweep:
     points = line.run(track.coordinate, at, np.full(COUNT, track.output), spoken)
     free = line.declared.derivative_of is not None
     found = boundaries(line, track, points, spoken, free)
-    bias, coincides = _truth(line, track, at, spoken)
+    bias, coincides = _truth(line, track, at, [b.at[1] for b in found], spoken)
     strays = (*_values(line, track, points), *_slopes(line, track, points))
     return Sweep(track.label, found, strays, ties(found), bias, coincides and not any(b.jumps for b in found))
 
@@ -90,17 +90,21 @@ def _near_a_leap(line: Line, track: Track, points: Points, wrong: Flags) -> Flag
         return np.asarray(np.abs(below - above) > 1e-6 * np.maximum(np.abs(below), np.abs(above)))
 
 
-def _truth(line: Line, track: Track, at: Array, spoken: bool) -> tuple[float, bool]:
-    """The largest distance from the true derivative, where both one-sided differences agree on one; all the same?"""
+def _truth(line: Line, track: Track, at: Array, leaps: list[float], spoken: bool) -> tuple[float, bool]:
+    """The largest distance from the true derivative, where both one-sided differences agree on one; all the same?
+
+    Besides samples it is looked at close to leaps, where a surrogate is largest.
+    """
     core = at[(at > track.low) & (at < track.high)]
-    chosen = core[np.linspace(0, len(core) - 1, min(len(core), COUNT // 3)).astype(int)]
+    close = [leap + side * STEP * max(1.0, abs(leap)) * 2 for leap in leaps[:8] for side in (-1, 1)]
+    even = core[np.linspace(0, len(core) - 1, min(len(core), COUNT // 3 - len(close))).astype(int)]
+    chosen = np.concatenate([even, [c for c in close if track.low < c < track.high]])
     step = STEP * np.maximum(1.0, np.abs(chosen))
     triple = np.stack([chosen - step, chosen, chosen + step])
     points = line.run(track.coordinate, triple.ravel(), np.full(triple.size, track.output), spoken)
     value, slope = points.values[:, track.output].reshape(triple.shape), points.slope.reshape(triple.shape)[1]
     with np.errstate(all="ignore"):
         left, right = (value[1] - value[0]) / (chosen - triple[0]), (value[2] - value[1]) / (triple[2] - chosen)
-        size = np.nanmax(np.abs(np.concatenate([left, right, slope, [0.0]])))
         exists = np.abs(right - left) <= SETTLED * np.maximum(np.abs(left), np.abs(right))
         exists |= (left == 0) & (right == 0)
         gap = np.abs(slope - (value[2] - value[0]) / (triple[2] - triple[0]))
@@ -108,6 +112,7 @@ def _truth(line: Line, track: Track, at: Array, spoken: bool) -> tuple[float, bo
     if not known.any():
         return float("nan"), False
     bias = float(gap[known].max())
+    size = float(np.abs(np.concatenate([left[known], slope[known]])).max())
     flat = bool((slope == 0).all())
     settled = known.sum() >= 0.8 * len(known)
     return (0.0 if bias <= SAME * size else bias), bool(settled and not flat and bias <= SAME * size)

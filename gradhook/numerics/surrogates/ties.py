@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from gradhook.contracts import Boundary
 
@@ -27,7 +28,7 @@ def ties(found: Sequence[Boundary]) -> str:
 def _at_halves(jumps: Sequence[Boundary]) -> bool:
     """Whether the jumps stand in the middle between multiples of their smallest distance."""
     places = [b.at[1] for b in jumps]
-    gap = min(b - a for a, b in zip(places, places[1:], strict=False))
+    gap = min(b - a for a, b in pairwise(places))
     return gap > 0 and all(abs((p / gap - 0.5) - round(p / gap - 0.5)) < 1e-9 for p in places)
 
 

@@ -1,0 +1,117 @@
+"""What is a surrogate left of, on and right of every jump of its value and every bound of its derivative?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from gradhook.contracts import Boundary, Rulebook, Sweep, Triple
+from gradhook.judge import SURROGATE
+from gradhook.messages import number
+from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
+from gradhook.probe import Probe
+
+RULE = Rule("GRD207", "surrogate-boundaries", "Is a surrogate as declared left of, on and right of each boundary?")
+APPLIES = frozenset({ClaimKind.SURROGATE})
+ROWS = 6
+"""Boundaries that a note shows; the others are counted."""
+_SIDES = ("left of", "on", "right of")
+_TIES = {"even": "half to even", "away": "half away from zero", "up": "half up, as floor(x + 0.5)", "down": "half down"}
+
+
+def run(probe: Probe) -> Outcome:
+    """Boundaries were found by sampling and bisection to the last bit; each is a place where rules go wrong."""
+    rulebook = probe.rulebook()
+    sweeps = rulebook.sweeps() if rulebook else ()
+    if rulebook is None or not sweeps:
+        reason = rulebook.reason if rulebook else ""
+        return Outcome(RULE.code, Verdict.SKIP, probe.case, note=reason or "no input could be moved through its domain")
+    texts = [t for sweep in sweeps for b in sweep.boundaries for t in _problems(b, rulebook)]
+    texts += [text for sweep in sweeps for text in _wrong_ties(sweep, rulebook)]
+    findings = [_finding(group, probe) for group in _alike(texts)]
+    note = "; ".join(line for sweep in sweeps for line in _table(sweep)) or "no boundary was found"
+    verdict = Verdict.FAIL if findings else Verdict.PASS
+    return Outcome(RULE.code, verdict, probe.case, tuple(findings), note=note)
+
+
+Problem = tuple[str, str, Boundary]
+"""The text, the remedy, and where."""
+
+
+def _problems(b: Boundary, rulebook: Rulebook) -> Iterator[Problem]:
+    for side in range(3):
+        got, wanted = b.value[side], b.reference[side]
+        if not math.isnan(wanted) and (got != wanted or math.copysign(1, got) != math.copysign(1, wanted)):
+            text = f"{_at(b, side)} the value of {b.output} is {number(got)}, forward= gives {number(wanted)}"
+            yield text, "look at how ties are rounded, and at < beside <= in forward= and in the function", b
+            return
+    for side in range(3):
+        slope, allowed = b.slope[side], _allowed(b, side, rulebook.bounds)
+        if allowed and not any(_same(slope, one) for one in allowed):
+            meant = " or ".join(dict.fromkeys(number(one) for one in allowed))
+            text = f"{_at(b, side)} the derivative of {b.output} is {number(slope)}, declared is {meant}"
+            yield text, "a bound is closed (<=) in one of them and open (<) in the other; jnp.clip gives half on it", b
+            return
+
+
+def _allowed(b: Boundary, side: int, bounds: str | None) -> tuple[float, ...]:
+    """What the derivative may be: as declared; on a kink of ``derivative_of=`` either side's, or as ``bounds`` says."""
+    if side != 1 or not (b.free or (bounds and b.saturates)):
+        return () if math.isnan(b.declared[side]) else (b.declared[side],)
+    left, on, right = b.slope if math.isnan(b.declared[1]) else b.declared
+    inner, outer = (left, right) if abs(left) >= abs(right) else (right, left)
+    if bounds is not None:
+        return (inner,) if bounds == "closed" else (outer,)
+    return (left, on, right)
+
+
+def _same(got: float, wanted: float) -> bool:
+    return got == wanted or abs(got - wanted) <= 1e3 * SURROGATE * max(abs(got), abs(wanted))
+
+
+def _wrong_ties(sweep: Sweep, rulebook: Rulebook) -> Iterator[Problem]:
+    jumps = [b for b in sweep.boundaries if b.jumps]
+    if rulebook.ties and sweep.ties and sweep.ties != rulebook.ties:
+        text = f"along {sweep.input} ties are rounded {_TIES[sweep.ties]}, declared is {_TIES[rulebook.ties]}"
+        yield text, "jnp.round rounds half to even, lax.round away from zero by default, floor(x + 0.5) up", jumps[0]
+
+
+def _at(b: Boundary, side: int) -> str:
+    return f"{_SIDES[side]} {b.input} = {b.at[1]!r}"
+
+
+def _alike(problems: list[Problem]) -> list[list[Problem]]:
+    """Problems with one remedy are told once."""
+    groups: dict[str, list[Problem]] = {}
+    for problem in problems:
+        groups.setdefault(problem[1], []).append(problem)
+    return list(groups.values())
+
+
+def _finding(group: list[Problem], probe: Probe) -> Finding:
+    text, help, b = min(group, key=lambda problem: abs(problem[2].at[1]))
+    more = f", and so at {len(group) - 1} more" if len(group) > 1 else ""
+    return Finding(
+        RULE.code, Verdict.FAIL, f"{text} ({_row(b)}{more})", case=probe.case, leaf=b.input, output=b.output, help=help
+    )
+
+
+def _table(sweep: Sweep) -> Iterator[str]:
+    """The boundaries of a sweep as a reader wants them: value and derivative left of, on and right of each."""
+    if sweep.ties:
+        yield f"along {sweep.input} ties are rounded {_TIES[sweep.ties]}"
+    # The bounds of the derivative first, and of a staircase the steps next to zero.
+    ranked = sorted(sweep.boundaries, key=lambda b: (b.jumps, abs(b.at[1])))
+    for b in sorted(ranked[:ROWS], key=lambda b: b.at[1]):
+        yield f"{b.input} = {number(b.at[1])}: {_row(b)}"
+    if len(ranked) > ROWS:
+        yield f"and {len(ranked) - ROWS} more along {sweep.input}"
+
+
+def _row(b: Boundary) -> str:
+    closed = {True: ", closed", False: ", open", None: ""}[b.closed] if b.saturates else ""
+    return f"value {_triple(b.value)}, derivative {_triple(b.slope)} left | on | right{closed}"
+
+
+def _triple(of: Triple) -> str:
+    return " | ".join(f"{value:.4g}" for value in of)

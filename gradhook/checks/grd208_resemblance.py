@@ -1,0 +1,79 @@
+"""Is an exact claim made about what looks like a surrogate, or a surrogate declared that is none?"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gradhook.contracts import Rulebook
+from gradhook.judge import Array, columns_of
+from gradhook.messages import MODE_NAMES, number
+from gradhook.model import ClaimKind, Finding, Mode, Outcome, Rule, Verdict
+from gradhook.probe import Fault, Probe, Study
+
+RULE = Rule(
+    "GRD208", "looks-like-surrogate", "Is a claim of the kind that its function looks like, exact or surrogate?"
+)
+APPLIES = frozenset({ClaimKind.EXACT, ClaimKind.SURROGATE})
+
+
+def run(probe: Probe) -> Outcome:
+    """A flat value with a derivative is no exact claim; a rule that equals the exact derivative is no surrogate.
+
+    For a surrogate the note states its bias: how far the rule is from the true derivative, where one exists.
+    """
+    rulebook = probe.rulebook()
+    if probe.is_surrogate:
+        return _surrogate(rulebook, probe) if rulebook else Outcome(RULE.code, Verdict.SKIP, probe.case)
+    study = probe.study()
+    if isinstance(study, Fault):
+        return Outcome(RULE.code, Verdict.SKIP, probe.case, note=study.message)
+    found = [
+        f
+        for mode, claim in study.claims.items()
+        if not isinstance(claim, Fault)
+        if (f := _flat(study, mode, claim, probe))
+    ]
+    return Outcome(RULE.code, Verdict.FAIL if found else Verdict.PASS, probe.case, tuple(found[:1]))
+
+
+def _surrogate(rulebook: Rulebook, probe: Probe) -> Outcome:
+    sweeps = rulebook.sweeps()
+    if sweeps and all(sweep.coincides for sweep in sweeps):
+        finding = Finding(
+            RULE.code, Verdict.FAIL,
+            "no surrogate: wherever it was looked at, the rule is the exact derivative of the value",
+            case=probe.case, help="claim it with @gradcheck: then finite differences, which see more, are the judge",
+        )  # fmt: skip
+        return Outcome(RULE.code, Verdict.FAIL, probe.case, (finding,))
+    biases = [sweep.bias for sweep in sweeps if not math.isnan(sweep.bias)]
+    if not biases:
+        return Outcome(RULE.code, Verdict.SKIP, probe.case, note="bias: no true derivative was found to compare with")
+    return Outcome(
+        RULE.code,
+        Verdict.PASS,
+        probe.case,
+        note=f"bias: differs from the true derivative by up to {number(max(biases))}",
+    )
+
+
+def _flat(study: Study, mode: Mode, claim: Array, probe: Probe) -> Finding | None:
+    """The first element whose value does not change at all in its surroundings although a derivative is claimed."""
+    measured = columns_of(study.measured, study.columns(mode))
+    with np.errstate(invalid="ignore"):
+        still = measured.accepted & (measured.value == 0) & (np.isnan(measured.coarse) | (measured.coarse == 0))
+        flat = still & np.isfinite(claim) & (np.abs(claim) > 1e-6) & (np.abs(claim) > 1e3 * measured.error)
+    moves = (~still & (np.abs(claim) > 0)).any()
+    if not flat.any() or moves:
+        return None
+    d, o = (int(i) for i in np.argwhere(flat)[0])
+    label = study.input_labels[d]
+    return Finding(
+        RULE.code, Verdict.FAIL,
+        f"looks like a surrogate: the value is flat along {label}, "
+        f"where {MODE_NAMES[mode]} claims {number(float(claim[d, o]))}",
+        case=probe.case, mode=mode, order=1, leaf=label.leaf, index=label.index, claimed=float(claim[d, o]),
+        measured=0.0,
+        help="if the derivative differs on purpose, declare it: @surrogate(forward=…, derivative_of=…)",
+    )  # fmt: skip
