@@ -27,7 +27,8 @@ class Proof:
     """Counts over all elements of all claims of one order at one point, against the truth.
 
     ``wrong`` and ``inaccurate`` claims; ``accused``: right ones that were failed; ``missed``: passed ones that are off
-    by more than the stated resolution; ``measured`` elements with an error bar, ``outside``: those whose bar does not hold.
+    by more than the stated resolution; ``measured`` elements with an error bar, ``outside``: those whose bar does not
+    hold.
     """
 
     wrong: int

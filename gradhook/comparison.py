@@ -44,7 +44,7 @@ def judged(study: Study, mode: Mode, claim: Array, probe: Probe) -> Judgement:
 
 
 def _judge(study: Study, claim: Array, measured: Estimate, probe: Probe) -> Judgement:
-    """A convention at kinks speaks of coordinates; along a direction that moves everything any slope between is kept."""
+    """A convention at kinks speaks of coordinates; along one that moves everything any slope between is kept."""
     judged = judge(claim, measured, probe.tolerance, probe.kink)
     if probe.kink is None:
         return judged

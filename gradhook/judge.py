@@ -26,12 +26,12 @@ SURROGATE = 1e-12
 class Estimate:
     """A measured derivative for every direction and output, each array of shape (D, m).
 
-    ``value`` ± ``error`` where ``accepted``; ``shape`` numbers the members of ``model.Shape``; ``left`` and ``right`` are
-    the one-sided slopes, each ± ``side_error``. ``coarse`` ± ``coarse_error`` is what larger steps say where they say
-    something else than the finest ones (nan where they agree). ``noise`` is the measured absolute noise of the values
-    (0: rounding only), ``quantised`` where it comes from a coarser floating format. ``scale`` is the size of derivative
-    against which an error bar is coarse or fine; ``rounding`` is what JAX's own derivative may lose by rounding, as a sum
-    of terms that may cancel; ``centre`` (m,) is the value at the point.
+    ``value`` ± ``error`` where ``accepted``; ``shape`` numbers the members of ``model.Shape``; ``left`` and ``right``
+    are the one-sided slopes, each ± ``side_error``. ``coarse`` ± ``coarse_error`` is what larger steps say where they
+    say something else than the finest ones (nan where they agree). ``noise`` is the measured absolute noise of the
+    values (0: rounding only), ``quantised`` where it comes from a coarser floating format. ``scale`` is the size of
+    derivative against which an error bar is coarse or fine; ``rounding`` is what JAX's own derivative may lose by
+    rounding, as a sum of terms that may cancel; ``centre`` (m,) is the value at the point.
     """
 
     value: Array
@@ -85,8 +85,9 @@ def columns_of(estimate: Estimate, columns: slice) -> Estimate:
 class Judgement:
     """The answer for every element, each array of shape (D, m).
 
-    ``verdict`` holds the values of ``Verdict`` as strings, ``code`` the cause of an undecided one (else empty), ``tolerance`` and
-    ``resolution`` what the element's comparison allowed and the smallest relative error that it would have seen.
+    ``verdict`` holds the values of ``Verdict`` as strings, ``code`` the cause of an undecided one (else empty),
+    ``tolerance`` and ``resolution`` what the element's comparison allowed and the smallest relative error that it would
+    have seen.
     """
 
     verdict: NDArray[np.object_]

@@ -96,8 +96,8 @@ def _disagreement(spot: Spot) -> Text:
     help = (
         "value and derivative disagree: check the rule for this argument first, then the value itself"
         if spot.study.order == 1
-        else "the first derivative is right, differentiating it once more is not: look for a value that the rule treats "
-        "as constant, or a special case that returns a constant"
+        else "the first derivative is right, differentiating it once more is not: look for a value that the rule takes "
+        "for a constant, or a special case that returns a constant"
     )
     return f"{spot.claim}, {spot.measurement} ({spot.seen})", help
 

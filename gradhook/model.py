@@ -69,7 +69,7 @@ class Target:
     unreachable: str = ""
     """Why an import cannot deliver this annotation, as far as the text of the file tells; empty when it can."""
     mark_path: str = ""
-    """The file in which line ``mark`` is, when it is not ``path``: a decorator stored in one module, used in another."""
+    """The file of line ``mark``, when it is not ``path``: a decorator stored in one module, used in another."""
 
     @property
     def name(self) -> str:

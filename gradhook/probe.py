@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Label:
-    """The name of one real number in a tree: ``params['w'][0, 2]``, with ``.imag`` for the second half of a complex one."""
+    """The name of one real number in a tree: ``params['w'][0, 2]``, with ``.imag`` for a complex one's second half."""
 
     leaf: str
     index: tuple[int, ...] = ()
@@ -74,7 +74,7 @@ class Study:
 
 @dataclass(frozen=True)
 class Known:
-    """What the author gave independently, flattened: a value (m,), a derivative along each direction (D, m); None where nothing was given."""
+    """What the author gave: a value (m,), a derivative along each direction (D, m); None where nothing was given."""
 
     value: Array | None = None
     derivative: Array | None = None
@@ -125,8 +125,8 @@ class Contract:
 
     ``values`` maps a route (``under jit``, …) to the value there, of every output, or why there is none; ``references``
     are the values of ``forward=``, called plainly and compiled. ``declared`` is (D, m), nan where nothing was declared;
-    ``allowed`` (K, D, m) are the conventions that are as good where the declared derivative itself has a kink; ``claims``
-    and ``weights`` are those of ``Study``.
+    ``allowed`` (K, D, m) are the conventions that are as good where the declared derivative itself has a kink;
+    ``claims`` and ``weights`` are those of ``Study``.
     """
 
     references: tuple[Array, ...]

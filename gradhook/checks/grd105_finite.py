@@ -68,7 +68,7 @@ def _cause(shape: Shape, undecided: bool) -> tuple[str, str]:
         code = NO_SLOPE.get(shape, "GRD408")
         return (
             code,
-            f"here the function has {_ARTICLE.get(shape, 'a')} {shape}, so no finite derivative exists: move the case away",
+            f"here the function has {_ARTICLE.get(shape, 'a')} {shape}, so there is no finite derivative: move the case",
         )
     return RULE.code, (
         "the usual causes: an unselected branch of where() that is not finite (guard its input with a second where), "

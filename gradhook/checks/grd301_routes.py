@@ -43,8 +43,8 @@ def _answer(route: Route, probe: Probe) -> Finding | None:
 
 def _raised(route: Route, fault: Fault, probe: Probe) -> Finding:
     return Finding(
-        RULE.code, Verdict.FAIL, f"{_mode(route)} {route.name} raises {fault.message}", case=probe.case, mode=route.mode,
-        order=1, path=fault.path or None, line=fault.line or None, help=_help(route),
+        RULE.code, Verdict.FAIL, f"{_mode(route)} {route.name} raises {fault.message}", case=probe.case,
+        mode=route.mode, order=1, path=fault.path or None, line=fault.line or None, help=_help(route),
     )  # fmt: skip
 
 

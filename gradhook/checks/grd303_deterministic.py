@@ -27,8 +27,9 @@ def _differs(route: Route, probe: Probe) -> Finding | None:
         return None
     k = int(np.argmax(~((route.got == route.expected) | (np.isnan(route.got) & np.isnan(route.expected)))))
     got, expected = float(route.got.ravel()[k]), float(route.expected.ravel()[k])
+    text = f"{route.name} with the same arguments the value is {number(got)}, before {number(expected)}"
     return Finding(
-        RULE.code, Verdict.FAIL, f"{route.name} with the same arguments the value is {number(got)}, before {number(expected)}",
+        RULE.code, Verdict.FAIL, text,
         case=probe.case, claimed=got, measured=expected,
         help="pass random keys and counters as arguments; a global generator or a changed global has no derivative",
     )  # fmt: skip

@@ -12,12 +12,13 @@ APPLIES = frozenset({ClaimKind.EXACT})
 
 
 def run(probe: Probe) -> Outcome:
-    """A rule that returns zeros passes wherever the derivative is zero; one case where it is not makes the claim tested."""
+    """A rule that returns zeros passes where the derivative is zero; one case where it is not makes the claim tested."""
     paths = [(), *((mode,) for mode in ("fwd", "rev"))] if probe.order > 1 else [()]
     if any(_moves(probe.study(path)) for path in paths):
         return Outcome(RULE.code, Verdict.PASS, probe.case)
+    text = "vacuous: every derivative is zero here, so a rule that returns zeros would pass too"
     finding = Finding(
-        RULE.code, Verdict.UNDECIDED, "vacuous: every derivative is zero here, so a rule that returns zeros would pass too",
+        RULE.code, Verdict.UNDECIDED, text,
         case=probe.case, help="add a case at which the function has a slope",
     )  # fmt: skip
     return Outcome(RULE.code, Verdict.UNDECIDED, probe.case, (finding,))

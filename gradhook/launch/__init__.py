@@ -84,7 +84,7 @@ def launch(
     boot: Path = BOOT,
     environ: Mapping[str, str] = os.environ,
 ) -> Launched:
-    """Have every job of ``request`` but those to skip answered by workers that run ``boot`` in the interpreter ``python``.
+    """Have every job of ``request`` but those to skip answered by workers running ``boot`` in ``python``.
 
     ``timeout`` is in seconds a target. ``platform`` none: the one of the user's JAX_PLATFORMS, else the CPU.
     ``on_message`` hears of all that workers say, and of the answers that were found for them.

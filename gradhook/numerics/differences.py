@@ -23,7 +23,7 @@ COLUMNS = 5
 # loses nothing for an x of float32 precision.
 PHASE = 375 / 512
 SLACK = 16
-"""Multiples of a rounding by which a difference may stray: a function rounds more often than once, and levels are many."""
+"""Roundings by which a difference may stray: a function rounds more often than once, and levels are many."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,8 @@ class Slope:
 def steps(scale: Array, first: Array | int, reach: Array) -> Array:
     """One block of steps: ``scale`` (D,) times ``PHASE`` times powers of 1/4 from ``first`` on; shape (D, LEVELS).
 
-    Each is rounded so that adding it to the point loses nothing: to a few units in the last place of the larger of both.
+    Each is rounded so that adding it to the point loses nothing: to a few units in the last place of the larger of
+    both.
     """
     exponents = np.broadcast_to(first, scale.shape)[:, None] + np.arange(LEVELS)
     raw = scale[:, None] * PHASE * RATIO ** -exponents.astype(float)

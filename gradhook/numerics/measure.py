@@ -23,7 +23,7 @@ POINTS = 2 * LEVELS + 1
 BLOCKS = 3
 """Blocks of levels one below the other; the last step of the third is 1e-20 of the scale."""
 DROWNED = 3e-10
-"""A change smaller than this part of the value drowns in the value's rounding: differences cannot resolve it to 1e-6."""
+"""A change smaller than this part of the value drowns in its rounding: differences cannot resolve it to 1e-6."""
 Evaluate = Callable[[Array], Array]
 """Values (D, POINTS, m) at the points ``x + t v`` for ``t`` of shape (D, POINTS)."""
 Claims = Sequence[tuple[slice, Array]]
@@ -147,7 +147,7 @@ def _scale(ladder: Ladder, slope: Slope, lines: Lines) -> Array:
 
 
 def _rounding(ladder: Ladder, lines: Lines) -> Array:
-    """What JAX's derivative itself may lose (D, m): roundings of the value, and of terms that cancel in a derivative."""
+    """What JAX's derivative itself may lose (D, m): roundings of the value, and of terms that cancel."""
     value = np.where(np.isfinite(ladder.centre), np.abs(ladder.centre), 0.0)
     return np.asarray(np.maximum(64 * EPS * value, RTOL * lines.terms)[None, :] / lines.scale[:, None])
 
@@ -163,7 +163,7 @@ def _look_closer(reading: Reading, claims: Claims, tolerance: Tolerance) -> Flag
 
 
 def _settled(reading: Reading) -> Flags:
-    """Whether the finest difference is the slope within its own noise: else something finer than the ladder is there."""
+    """Whether the finest difference is the slope within its own noise: else there is something finer still."""
     ladder, slope = reading.ladder, reading.slope
     jitter = ladder.noise[:, -1] / ladder.steps[:, -1:]
     last = ladder.central[:, -1]
@@ -225,7 +225,8 @@ def _estimate(reading: Reading) -> Estimate:
     return Estimate(
         value=slope.value, error=slope.error, accepted=slope.accepted, shape=told.shape, left=left, right=right,
         side_error=side_error, coarse=nothing, coarse_error=nothing, noise=np.zeros_like(slope.value),
-        quantised=np.zeros(slope.value.shape, dtype=bool), scale=reading.scale, rounding=reading.rounding, centre=ladder.centre,
+        quantised=np.zeros(slope.value.shape, dtype=bool), scale=reading.scale, rounding=reading.rounding,
+        centre=ladder.centre,
     )  # fmt: skip
 
 

@@ -16,7 +16,8 @@ _ORDER = 6
 def spread(values: Array) -> Array:
     """Standard deviation of the noise in equally spaced values (D, T, m), by their sixth differences: (D, m).
 
-    Difference tables after Moré and Wild (ECnoise, SIAM J. Sci. Comput. 33, 2011): sigma_k^2 = (k!)^2 / (2k)! mean(T_k^2).
+    Difference tables after Moré and Wild (ECnoise, SIAM J. Sci. Comput. 33, 2011): sigma_k^2 = (k!)^2 / (2k)!
+    mean(T_k^2).
     """
     middle = values.shape[1] // 2
     # Each side on its own, without the point: a kink or a jump there is no noise.

@@ -160,7 +160,7 @@ class Laboratory:
 
 
 def along(rows: Array, vectors: Array) -> Array:
-    """Pulled-back rows (r, n) along directions (D, n): (D, r). Coordinates that a direction leaves alone do not count."""
+    """Pulled-back rows (r, n) along directions (D, n): (D, r); coordinates that are left alone do not count."""
     with np.errstate(all="ignore"):
         moved = vectors[:, None, :] != 0
         products = np.where(moved, rows[None, :, :] * vectors[:, None, :], 0.0)

@@ -1,9 +1,9 @@
 """Through how many numbers is a function looked at?
 
-A function of few numbers is looked at as it is. One of very many inputs is followed along a few directions that move all
-of them, ``z -> f(x + z_0 v_0 + z_1 v_1 + …)``, and one of very many outputs is seen through a sample of them and a few
-combinations of all. Directions and combinations are computed where they are used, never stored: the memory that a check
-takes beyond the function's own is a few copies of its input.
+A function of few numbers is looked at as it is. One of very many inputs is followed along a few directions that move
+all of them, ``z -> f(x + z_0 v_0 + z_1 v_1 + …)``, and one of very many outputs is seen through a sample of them and a
+few combinations of all. Directions and combinations are computed where they are used, never stored: the memory that a
+check takes beyond the function's own is a few copies of its input.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def _shown(held: Held, seed: str) -> tuple[Callable[[Any], Any], tuple[Label, ..
 
 
 def weights(xp: Any, start: int, stop: int, key: Any) -> Any:
-    """Small dyadic numbers that look random: entries ``start`` to ``stop`` of the sequence ``key`` (numpy or jax.numpy).
+    """Small dyadic numbers that look random: entries ``start`` to ``stop`` of sequence ``key`` (numpy, jax.numpy).
 
     Their index is scrambled by a multiplicative hash (Knuth, The Art of Computer Programming 3, 6.4) with xor-shifts.
     """

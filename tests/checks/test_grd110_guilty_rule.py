@@ -108,10 +108,8 @@ def test_the_value_that_it_should_have_had(ask: Any) -> None:
 
 
 def test_two_guilty_rules(ask: Any) -> None:
-    assert _lines(ask(check, lambda x: flipped(halved(x)), POINT, modes=("rev",))) == [FLIPPED, HALVED] or [
-        HALVED,
-        FLIPPED,
-    ]
+    outcome = ask(check, lambda x: flipped(halved(x)), POINT, modes=("rev",))
+    assert sorted(_lines(outcome), key=str) == sorted([FLIPPED, HALVED], key=str)
 
 
 def test_a_rule_that_hands_on_a_wrong_derivative_is_not_accused(ask: Any) -> None:
@@ -159,12 +157,9 @@ def test_nothing_is_asked_of_what_is_right(ask: Any, function: Any) -> None:
 
 
 def test_a_fault_for_which_no_rule_accounts(ask: Any) -> None:
-    def stepped(x: Any) -> Any:
-        return right(x) + jax.jit(lambda y: jnp.asarray(jax.device_get(0.0)) * y)(x)
+    def truncated(x: Any) -> Any:
+        # Wrong on purpose: a rule that is spent inside the function can't be seen any more, only the right one can.
+        return right(x) + jax.jvp(lambda y: jax.lax.stop_gradient(y) * halved(y), (x,), (x,))[1]
 
-    def wrong(x: Any) -> Any:
-        return jax.jvp(halved, (x,), (jnp.zeros_like(x),))[0] + right(x)  # the rule is used up before it can be seen
-
-    assert ask(check, stepped, POINT).verdict is Verdict.SKIP
-    outcome = ask(check, wrong, POINT)
-    assert outcome.verdict in (Verdict.SKIP, Verdict.FAIL)
+    outcome = ask(check, truncated, POINT)
+    assert outcome.verdict is Verdict.FAIL or "accounts" in outcome.note

@@ -54,16 +54,13 @@ def _rule(primals: Any, tangents: Any) -> Any:
         (_masked, 0.0, "0 / 0 in an unselected branch of where()"),
         (_norm, 0.0, "sqrt or norm at 0, then 0 * inf"),
         (_elu, 800.0, "overflow, then 0 * inf"),
-        (_ratio, 0.0, "0 / 0"),
+        (_ratio, 0.0, "a negative power of 0, then 0 * inf"),
     ],
 )
 def test_the_usual_causes(function: Any, x: float, cause: str) -> None:
     found = _gradient(function, x, x)
     assert found is not None and found.path == __file__
-    assert (found.line, found.cause.removesuffix(" in an unselected branch of where()")) == (
-        _line(function),
-        cause.removesuffix(" in an unselected branch of where()"),
-    )
+    assert (found.line, found.cause) == (_line(function), cause)
 
 
 def test_inside_a_rule() -> None:
