@@ -158,9 +158,9 @@ def report(trials: Trials) -> str:
 
 def main(arguments: list[str]) -> int:
     """Run the trials that the command line asks for, print the table."""
-    count, seed = int((arguments + ["10000"])[0]), int((arguments + ["", "0"])[1] if len(arguments) > 1 else 0)
+    count, seed = int(arguments[0]) if arguments else 10_000, int(arguments[1]) if len(arguments) > 1 else 0
     trials = run(-(-count // BATCH), seed)
-    print(report(trials))  # noqa: T201
+    print(report(trials))
     return int(trials.held.mean() < PROMISE)
 
 

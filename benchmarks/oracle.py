@@ -17,10 +17,8 @@ from numpy.typing import NDArray
 from catalogue.records import Entry, Point
 
 Array = NDArray[np.float64]
-STEP = 12
-"""A relative step of 1e-12 leaves 1e-24 of truncation in a central difference."""
-DIGITS = (55, 85)
-"""Twice, with so many digits and more for tiny inputs: what the two do not agree on is rounding of a 0."""
+PRECISIONS = ((80, 20), (110, 25))
+"""Digits (more for tiny inputs) and relative step, as a power of ten: what the two do not agree on is rounding of a 0."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ def truth(entry: Entry, point: Point) -> Truth | None:
     if entry.truth is None or any(np.iscomplexobj(a) or not np.isfinite(a).all() for a in point):
         return None
     try:
-        rough, fine = (_at(entry, point, digits) for digits in DIGITS)
+        rough, fine = (_at(entry, point, *precision) for precision in PRECISIONS)
     except (ArithmeticError, ValueError, mp.libmp.NoConvergence):
         return None
     return Truth(*(None if b is None else _agreed(a, b) for a, b in zip(rough, fine, strict=True)))
@@ -48,16 +46,16 @@ def _agreed(rough: Array, fine: Array) -> Array:
         return np.where(np.abs(rough - fine) > 1e-6 * np.abs(fine), 0.0, fine)
 
 
-def _at(entry: Entry, point: Point, digits: int) -> tuple[Array, Array, Array | None]:
+def _at(entry: Entry, point: Point, digits: int, power: int) -> tuple[Array, Array, Array | None]:
     flat = [float(v) for a in point for v in np.ravel(a)]
     smallest = min((abs(v) for v in flat if v), default=1.0)
     with mp.workdps(digits + 2 * max(0, math.ceil(-math.log10(smallest)))):
-        return _truth(entry.truth, point, [mp.mpf(v) for v in flat], entry.order)
+        return _truth(entry.truth, point, [mp.mpf(v) for v in flat], entry.order, mp.mpf(10) ** -power)
 
 
-def _truth(twin: Callable[..., Any], point: Point, x: list[Any], order: int) -> tuple[Array, Array, Array | None]:
+def _truth(twin: Callable[..., Any], point: Point, x: list[Any], order: int, step: Any) -> tuple[Array, Array, Array | None]:
     n = len(x)
-    steps = [mp.mpf(10) ** -STEP * (abs(v) or 1) for v in x]
+    steps = [step * (abs(v) or 1) for v in x]
 
     def at(*moves: tuple[int, int]) -> list[Any]:
         moved = list(x)

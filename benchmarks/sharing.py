@@ -29,10 +29,15 @@ class Shared(Programs):
         if not self.traceable:
             return super()._compile(name, program, arguments)
         key = f"{name} {self.path} {jax.tree.map(np.shape, arguments)}"
-        if key not in _current:
-            _current[key] = super()._compile(name, program, arguments)
-        compiled: Callable[..., Any] = _current[key]
-        return compiled
+        return kept(key, lambda: super(Shared, self)._compile(name, program, arguments))
+
+
+def kept(key: str, compile: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
+    """The program of the current family under ``key``, compiled at its first use."""
+    if key not in _current:
+        _current[key] = compile()
+    program: Callable[..., Any] = _current[key]
+    return program
 
 
 @contextmanager

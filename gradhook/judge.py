@@ -47,6 +47,7 @@ class Estimate:
     quantised: Flags
     scale: Array
     rounding: Array
+    flat: Array
     centre: Array
 
 
@@ -67,13 +68,18 @@ def disputed(claimed: Array, estimate: Estimate, tolerance: Tolerance) -> Flags:
     with np.errstate(invalid="ignore"):
         gap = np.abs(claimed - estimate.value)
         borne_out = estimate.accepted & (gap <= tolerance.around(claimed) + estimate.rounding + estimate.error)
-        return np.asarray(~borne_out | _blind(estimate, tolerance))
+        return np.asarray(~borne_out | _blind(claimed, estimate, tolerance))
 
 
-def _blind(estimate: Estimate, tolerance: Tolerance) -> Flags:
-    """Where the bar is so wide that a claim inside it means nothing."""
+def _blind(claimed: Array, estimate: Estimate, tolerance: Tolerance) -> Flags:
+    """Where the bar is so wide that a claim inside it means nothing.
+
+    A claim of exactly 0 means something as soon as the bar is small beside the value over its scale.
+    """
     size = np.maximum(np.abs(estimate.value), estimate.scale)
-    return np.asarray(~estimate.accepted | (estimate.error > COARSE * size + 10 * tolerance.atol))
+    size = np.where(claimed == 0, np.maximum(size, estimate.flat), size)
+    wide = estimate.error > max(COARSE, tolerance.rtol) * size + 10 * tolerance.atol
+    return np.asarray(~estimate.accepted | wide)
 
 
 def columns_of(estimate: Estimate, columns: slice) -> Estimate:
@@ -108,6 +114,7 @@ def judge(claimed: Array, estimate: Estimate, tolerance: Tolerance, kink: str | 
         verdict, code = decide(claimed, estimate, allowed, kink, verdict, code)
     with np.errstate(all="ignore"):
         size = np.maximum(np.maximum(np.nan_to_num(np.abs(estimate.value)), estimate.scale), np.finfo(float).tiny)
+        size = np.where(claimed == 0, np.maximum(size, estimate.flat), size)
         resolution = (allowed + _bar(estimate, kink)) / size
     return Judgement(verdict, code, allowed, resolution)
 
@@ -127,11 +134,12 @@ def _smooth(claimed: Array, estimate: Estimate, tolerance: Tolerance, allowed: A
     with np.errstate(all="ignore"):
         gap = np.abs(claimed - estimate.value)
         size = np.maximum(np.abs(estimate.value), estimate.scale)
-        blind = _blind(estimate, tolerance)
+        blind = _blind(claimed, estimate, tolerance)
         agrees = estimate.accepted & (gap <= allowed + estimate.error)
-        fine = estimate.error <= np.maximum(10 * allowed, 1e-5 * np.abs(estimate.value))
+        fine = estimate.error <= np.maximum(10 * tolerance.around(claimed), 1e-5 * np.abs(estimate.value))
         # A bar as large as the value itself carries no accusation, however far off the claim is.
-        sure = fine | ((gap > 10 * estimate.error) & (estimate.error <= 0.1 * size))
+        # Under measured noise a bar is a matter of luck, so it takes ten of them to accuse.
+        sure = (fine & (estimate.noise == 0)) | ((gap > 10 * estimate.error) & (estimate.error <= 0.1 * size))
         elsewhere = np.abs(claimed - estimate.coarse) <= allowed + estimate.coarse_error
     cause = np.where(estimate.quantised, "GRD406", np.where(estimate.noise > 0, "GRD405", "GRD409"))
     differs = estimate.accepted & ~agrees
@@ -199,6 +207,11 @@ def _no_slope(
 
 
 _SHAPES = list(Shape)
+
+
+def shape_number(shape: Shape) -> int:
+    """The small integer by which ``Estimate.shape`` holds a shape."""
+    return _SHAPES.index(shape)
 
 
 def shape_of(estimate: Estimate, place: tuple[int, int]) -> Shape:

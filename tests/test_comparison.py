@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,18 +24,28 @@ class FakeProbe:
     kink: Any = None
     case: str = "batch"
     order: int = 1
-    tolerance: Tolerance = Tolerance()
+    tolerance: Tolerance = field(default_factory=Tolerance)
     narrow: tuple[tuple[str, str, int], ...] = ()
 
     def narrowings(self) -> list[tuple[str, str, int]]:
         return list(self.narrow)
+
+    def constants(self) -> tuple[tuple[str, int], ...]:
+        return ()
+
+    def wobble(self, path: Any, mode: str) -> Any:
+        return np.zeros(1)
+
+    def locate(self, mode: str, row: int, column: int) -> None:
+        return None
 
 
 def _estimate(value: Any, **said: Any) -> Estimate:
     value = np.atleast_2d(np.asarray(value, dtype=float))
     fill = {
         "error": 2e-11, "accepted": True, "shape": np.int8(0), "left": 0.0, "right": 0.0, "side_error": 1e-9,
-        "coarse": np.nan, "coarse_error": np.nan, "noise": 0.0, "quantised": False, "scale": 1.0, "rounding": 0.0, **said,
+        "coarse": np.nan, "coarse_error": np.nan, "noise": 0.0, "quantised": False, "scale": 1.0, "rounding": 0.0,
+        **said,
     }  # fmt: skip
     arrays = {name: np.broadcast_to(given, value.shape) for name, given in fill.items()}
     return Estimate(value=value, centre=np.ones(value.shape[1]), **arrays)
@@ -61,7 +71,8 @@ def test_the_message_names_the_place_and_both_numbers() -> None:
     outcome = _compare([[1.0], [1.0], [1.0], [-0.5]], [[1.0], [1.0], [1.0], [0.5]])
     (finding,) = outcome.findings
     assert finding.message == (
-        "reverse mode claims -0.5 for d out / d delta[3], finite differences measure 0.5 ± 2e-11 (would have seen 1e-10)"
+        "reverse mode claims -0.5 for d out / d delta[3], "
+        "finite differences measure 0.5 ± 2e-11 (would have seen 1e-10)"
     )
     assert (outcome.verdict, finding.code, finding.verdict) == (Verdict.FAIL, "GRD102", Verdict.FAIL)
     assert (finding.case, finding.mode, finding.order, finding.leaf, finding.index, finding.output) == (

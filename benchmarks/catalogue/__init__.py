@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from catalogue import elementwise, lax, linalg, neural, reductions, special, stats
+from catalogue import elementwise, everyday, lax, linalg, neural, reductions, special, stats
 from catalogue.records import Entry
 
 ENTRIES: tuple[Entry, ...] = (
@@ -13,4 +13,5 @@ ENTRIES: tuple[Entry, ...] = (
     *linalg.ENTRIES,
     *lax.ENTRIES,
     *stats.ENTRIES,
+    *everyday.ENTRIES,
 )

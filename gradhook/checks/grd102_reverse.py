@@ -36,11 +36,19 @@ def _adjoint(study: Study, probe: Probe) -> Finding | None:
         return None
     with np.errstate(all="ignore"):
         projected = forward @ study.weights.T if len(study.weights) else forward
-        size = np.abs(forward) @ np.abs(study.weights).T if len(study.weights) else np.abs(forward)
+        size = _projected(forward, study)
         gap = np.abs(projected - reverse)
         allowed = ADJOINT * np.maximum(size, study.measured.scale[:, study.columns("rev")])
         wrong = (gap > allowed) & np.isfinite(gap)
+        if wrong.any():  # an ill-conditioned function rounds more: both modes must differ by more than they wobble
+            own = 16 * (probe.wobble((), "rev") + _projected(probe.wobble((), "fwd"), study))
+            wrong &= gap > own
     return _finding(study, projected, reverse, gap / allowed, probe) if wrong.any() else None
+
+
+def _projected(numbers: Array, study: Study) -> Array:
+    """Magnitudes of outputs as magnitudes of the combinations that reverse mode pulls back."""
+    return np.abs(numbers) @ np.abs(study.weights).T if len(study.weights) else np.abs(numbers)
 
 
 def _finding(study: Study, forward: Array, reverse: Array, excess: Array, probe: Probe) -> Finding:

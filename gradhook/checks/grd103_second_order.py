@@ -12,6 +12,7 @@ from gradhook.probe import Fault, Probe, Study
 
 RULE = Rule("GRD103", "second-order", "Are second (and higher) derivatives what differences of the first measure?")
 APPLIES = frozenset({ClaimKind.EXACT})
+_NOT_CLAIMED = Fault(True, "not claimed")
 
 
 def run(probe: Probe) -> Outcome:
@@ -37,7 +38,7 @@ def run(probe: Probe) -> Outcome:
 def _distinct(findings: list[Finding]) -> tuple[Finding, ...]:
     """One finding for each verdict and leaf: the compositions of modes show the same fault from several sides."""
     first: dict[tuple[str, str, str | None], Finding] = {}
-    for finding in sorted(findings, key=lambda f: f.mode != "rev"):
+    for finding in findings:
         first.setdefault((finding.code, finding.verdict, finding.leaf), finding)
     named = {key: f for key, f in first.items() if f.leaf != "direction"}
     return tuple((named or first).values())
@@ -52,7 +53,8 @@ def _sound(study: Study, probe: Probe) -> bool:
 
 def _paths(first: Study, order: int) -> list[tuple[Mode, ...]]:
     """Every composition of the modes that the function has, from order 2 up to ``order``."""
-    modes = [mode for mode, claim in first.claims.items() if not isinstance(claim, Fault)]
+    # Reverse mode first: of a gradient the second derivatives are plain Hessian entries, which read best.
+    modes = [mode for mode in ("rev", "fwd") if not isinstance(first.claims.get(mode, _NOT_CLAIMED), Fault)]
     return [path for depth in range(1, order) for path in itertools.product(modes, repeat=depth)]
 
 

@@ -39,8 +39,9 @@ def _worst(study: Study, mode: Mode, claim: Array, probe: Probe) -> Finding | No
     undecided = not nan.any() and shape_of(measured, (d, o)) in (*NO_SLOPE, Shape.EDGE)
     code, why = _cause(shape_of(measured, (d, o)), undecided)
     output = study.output_labels[o] if not (mode == "rev" and len(study.weights)) else Label("combination", (o,))
-    count = int(bad.any(axis=1).sum())
-    more = f" (and along {count - 1} more)" if count > 1 else ""
+    axes = np.array([label.leaf != "direction" for label in study.input_labels], dtype=bool)
+    count = int(np.sum(bad.any(axis=1) & (axes | (not axes.any()))))
+    more = f" (and for {count - 1} more)" if count > 1 else ""
     origin = probe.origin(mode, d, o)
     return Finding(
         code, Verdict.UNDECIDED if undecided else Verdict.FAIL,

@@ -60,7 +60,9 @@ def _derivative(known: Array, study: Study, probe: Probe) -> list[Finding]:
 
 def _close(claimed: Array, given: Array, probe: Probe) -> Flags:
     with np.errstate(invalid="ignore"):
-        near = np.abs(claimed - given) <= probe.tolerance.around(given) + 1e-12 * np.abs(given).max(initial=0.0)
+        # A number given as 0 or 1 is a rounded one, like any other.
+        size = max(1.0, float(np.abs(given).max(initial=0.0)))
+        near = np.abs(claimed - given) <= probe.tolerance.around(given) + 1e-12 * size
     return np.asarray(near | (claimed == given))
 
 

@@ -13,6 +13,7 @@ from gradhook.probe import Fault, Probe
 RULE = Rule("GRD203", "rule-linear", "Is a custom rule linear in the tangent, and reverse mode its adjoint?")
 APPLIES = frozenset({ClaimKind.EXACT, ClaimKind.SURROGATE})
 _WORDS = {"fwd": "tangent", "rev": "cotangent"}
+_UNTRANSPOSED = "a primitive has no reverse rule"
 _HELP = (
     "a derivative is linear: use the tangent only in sums and in products with values that do not depend on it "
     "(no constant added, no clip, abs or where on the tangent itself)"
@@ -27,7 +28,7 @@ def run(probe: Probe) -> Outcome:
     trials = rulebook.linearity()
     found = [finding for trial in trials if (finding := _finding(trial, probe))]
     missing = [t.got.message for t in trials if isinstance(t.got, Fault) and t.got.missing]
-    if len(missing) == len(trials):
+    if len(missing) == len(trials) and not found:
         return Outcome(RULE.code, Verdict.SKIP, probe.case, note="; ".join(missing))
     return Outcome(
         RULE.code, Verdict.FAIL if found else Verdict.PASS, probe.case, tuple(_first_of_each(found)), SURROGATE
@@ -41,7 +42,8 @@ def _first_of_each(findings: list[Finding]) -> list[Finding]:
 
 def _finding(trial: Trial, probe: Probe) -> Finding | None:
     if isinstance(trial.got, Fault):
-        return None if trial.got.missing else _raised(trial, trial.got, probe)
+        by_design = trial.got.missing and trial.got.message != _UNTRANSPOSED
+        return None if by_design else _raised(trial, trial.got, probe)
     wrong = trial.wrong(ADJOINT if trial.mode is None else SURROGATE)
     if not wrong.any():
         return None

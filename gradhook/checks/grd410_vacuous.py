@@ -27,5 +27,11 @@ def run(probe: Probe) -> Outcome:
 def _moves(study: Study | Fault) -> bool:
     if isinstance(study, Fault):
         return False
-    claims = [claim for claim in study.claims.values() if not isinstance(claim, Fault)]
-    return any((claim != 0).any() for claim in claims) or bool((np.nan_to_num(study.measured.value) != 0).any())
+    for mode, claim in study.claims.items():
+        measured = study.measured_by(mode)
+        there = np.isfinite(measured.centre)[None, :]
+        if not isinstance(claim, Fault) and ((claim != 0) & there).any():
+            return True
+        if (measured.accepted & there & (np.abs(measured.value) > measured.error)).any():
+            return True
+    return False

@@ -15,6 +15,7 @@ _MISSING = {
     r"can't apply forward-mode (differentiation|autodiff) \(jvp\) to a custom_vjp": "custom_vjp has no forward rule",
     r"Reverse-mode differentiation does not work for lax\.(while_loop|fori_loop)": "a while_loop has no reverse rule",
     r"(Pure|IO) callbacks do not support JVP": "a callback has no derivative rule",
+    r"Batching rule for '[^']*' not implemented": "a primitive has no batching rule",
     r"Differentiation rule for '[^']*' not implemented": "a primitive has no derivative rule",
     r"Transpose rule \(for reverse-mode differentiation\) for .* not implemented": "a primitive has no reverse rule",
     r"Forward-mode differentiation rule for '[^']*' not implemented": "a primitive has no forward rule",

@@ -155,6 +155,10 @@ class Instruments:
             else None
         )
 
+    def wobble(self, path: tuple[Mode, ...], mode: Mode) -> Array:
+        """How far the claims of a mode move when the point does by a few units in its last place."""
+        return self.laboratory.wobble(path, mode)
+
     def locate(self, mode: Mode, row: int, column: int) -> Located | None:
         """Which input a disagreement along a direction that moves everything belongs to, of many inputs."""
         return bisection.locate(self.laboratory, mode, row, column)

@@ -62,6 +62,15 @@ def place(equation: Any) -> Place:
     return "", 0
 
 
+def place_in(jaxpr: Any, equation: Any, around: Place) -> Place:
+    """The place of an equation of ``jaxpr``, which is called at ``around``.
+
+    A function that JAX jits is traced once for all its callers, so its equations may name the file of another one.
+    """
+    own = ("", 0) if around[0] and of_jax(definition(jaxpr)[1]) else place(equation)
+    return own if own[0] else around
+
+
 def of_jax(path: str) -> bool:
     """Whether a file is part of JAX."""
     return path.startswith(_JAX)

@@ -55,6 +55,7 @@ class Reading:
     signature: Signature
     scale: Array
     rounding: Array
+    flat: Array
 
 
 def measure(
@@ -117,7 +118,9 @@ def _fit(lines: Lines) -> Array:
 def _read(ladder: Ladder, lines: Lines) -> Reading:
     signature = signatures.read(ladder)
     slope = _slope(ladder, signature)
-    return Reading(ladder, slope, signature, _scale(ladder, slope, lines), _rounding(ladder, lines))
+    value = np.where(np.isfinite(ladder.centre), np.abs(ladder.centre), 0.0)
+    flat = np.asarray(value[None, :] / lines.scale[:, None])
+    return Reading(ladder, slope, signature, _scale(ladder, slope, lines), _rounding(ladder, lines), flat)
 
 
 def _slope(ladder: Ladder, signature: Signature) -> Slope:
@@ -133,8 +136,9 @@ def _slope(ladder: Ladder, signature: Signature) -> Slope:
 def _scale(ladder: Ladder, slope: Slope, lines: Lines) -> Array:
     """The size of derivative (D, m) against which an error bar is coarse or fine: a change over the natural scale.
 
-    The largest change of that output in any direction. Where there is none that stands out of the noise (the slope
-    vanishes, as far as differences can tell), the value itself or the slope of the surroundings stands in.
+    The largest change of that output in any direction. Where none stands out of the noise (the slope vanishes, as far
+    as differences can tell), that of the other outputs or the slope of the surroundings stands in. An output that
+    changes by less than a 1e-5th of what the others do (a saturated unit) need not be resolved to its own last digits.
     """
     change = np.where(slope.accepted, np.abs(slope.value), 0.0) * lines.scale[:, None]
     uncertain = np.where(slope.accepted, slope.error, np.inf) * lines.scale[:, None]
@@ -142,7 +146,8 @@ def _scale(ladder: Ladder, slope: Slope, lines: Lines) -> Array:
     signal = np.where((change > 100 * uncertain) & (change > DROWNED * value), change, 0.0).max(axis=0, initial=0.0)
     around = ladder.change[:, 2] / ladder.steps[:, 2:3] * lines.scale[:, None]
     around = np.where(np.isfinite(around), around, 0.0).max(axis=0, initial=0.0)
-    size = np.maximum(np.where(signal > 0, signal, value), np.maximum(lines.terms, 1e-3 * around))
+    shared = np.where(signal > 0, 1e-5, 1.0) * signal.max(initial=0.0)
+    size = np.maximum(np.maximum(signal, shared), np.maximum(lines.terms, 1e-3 * around))
     return np.asarray(size[None, :] / lines.scale[:, None])
 
 
@@ -226,7 +231,7 @@ def _estimate(reading: Reading) -> Estimate:
         value=slope.value, error=slope.error, accepted=slope.accepted, shape=told.shape, left=left, right=right,
         side_error=side_error, coarse=nothing, coarse_error=nothing, noise=np.zeros_like(slope.value),
         quantised=np.zeros(slope.value.shape, dtype=bool), scale=reading.scale, rounding=reading.rounding,
-        centre=ladder.centre,
+        flat=reading.flat, centre=ladder.centre,
     )  # fmt: skip
 
 
@@ -238,4 +243,5 @@ def _plain(evaluate: Evaluate, lines: Lines, step: float) -> Estimate:
     slope = differences.plain_slope(ladder)
     smooth = np.full(slope.value.shape, signatures.number(Shape.SMOOTH))
     signature = Signature(smooth, slope.value, slope.value)
-    return _estimate(Reading(ladder, slope, signature, np.abs(slope.value), np.zeros_like(slope.value)))
+    size, nothing = np.abs(slope.value), np.zeros_like(slope.value)
+    return _estimate(Reading(ladder, slope, signature, size, nothing, size))

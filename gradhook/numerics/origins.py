@@ -155,8 +155,7 @@ class Level:
 
     def place(self, equation: Any) -> Place:
         """Where an equation stands in the user's code, or the call around it."""
-        here = jaxprs.place(equation)
-        return here if here[0] else self.around
+        return jaxprs.place_in(self.jaxpr, equation, self.around)
 
     def _inside(self, equation: Any, made: Any) -> Trail | None:
         """The trail through the jaxpr that an equation calls; entrances are counted among the equation's inputs."""

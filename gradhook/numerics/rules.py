@@ -89,8 +89,7 @@ class Replay:
 def _walk(jaxpr: Any, around: Place, under: frozenset[Place], home: Place) -> Iterator[Found]:
     """Equations with a suspect; one without a place of its own is where the call around it is."""
     for equation in jaxprs.opened(jaxpr).eqns:
-        here = jaxprs.place(equation)
-        here = here if here[0] else around
+        here = jaxprs.place_in(jaxpr, equation, around)
         code = jaxprs.primal_code(equation)
         if code is not None:
             suspect = _rule(equation, code, here, under, home)

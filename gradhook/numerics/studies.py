@@ -18,7 +18,7 @@ from gradhook.numerics.held import Held
 from gradhook.numerics.measure import Lines
 from gradhook.numerics.precision import may_narrow
 from gradhook.numerics.programs import Clock, Programs
-from gradhook.numerics.views import View, view
+from gradhook.numerics.views import View, nudged, view
 from gradhook.probe import Fault, Label, Study
 
 MODES: tuple[Mode, ...] = ("fwd", "rev")
@@ -97,6 +97,22 @@ class Laboratory:
         if key not in self._shared:
             self._shared[key] = Programs(seen.call, path, self.clock, self.held.traceable)
         return self._shared[key]
+
+    def wobble(self, path: tuple[Mode, ...], mode: Mode) -> Array:
+        """How far the claims of a mode move when the point does by a few units in its last place: their rounding."""
+        study = self.study(path)
+        claim = study.claims[mode] if not isinstance(study, Fault) else study
+        if isinstance(study, Fault) or isinstance(claim, Fault):
+            return np.zeros(1)
+        moved = [self.looking(nudged(self.view, units)) for units in (-4, 4)]
+        others = [lab._claim(lab._programs(lab.view, path), mode, *self._aims(path)) for lab in moved]
+        with np.errstate(all="ignore"):
+            return np.asarray(np.max([np.abs(o - claim) for o in others if not isinstance(o, Fault)], axis=0))
+
+    def _aims(self, path: tuple[Mode, ...]) -> tuple[tuple[Array, ...], Array, int]:
+        """Seeds, combinations of outputs and the number of outputs at the end of a path."""
+        seeds, outputs = self.seeds(path)
+        return seeds, self.weights(path, outputs), len(outputs)
 
     def _make(self, path: tuple[Mode, ...]) -> Study:
         chosen = self.view.directions

@@ -64,7 +64,10 @@ class View:
 def view(held: Held, call: Callable[[Any], Any], seed: str) -> View:
     """The view of a function with the inputs and outputs of ``held``."""
     shown, outputs, weights = _shown(held, seed)
-    seen = lambda x: shown(call(x))  # noqa: E731
+
+    def seen(x: Any) -> Any:
+        return shown(call(x))
+
     if held.inputs.size <= directions.FULL:
         chosen = directions.choose(held.inputs, held.point, generator(seed, "directions"))
         tangent = lambda random: directions.dense(held.inputs, held.point, random)  # noqa: E731
@@ -89,6 +92,13 @@ def narrowed(whole: View, row: int, start: int, stop: int) -> View:
     geometry = Lines(lines.scale[one], lines.reach[one], lines.room_back[one], lines.room_ahead[one])
     only = Directions(chosen.vectors[one], chosen.labels[one], geometry)
     return replace(whole, operands=((point, start, stop, key),), directions=only)
+
+
+def nudged(whole: View, units: int) -> View:
+    """The view at a point whose numbers are all moved by some units in the last place."""
+    factor = 1 + units * np.finfo(np.float64).eps
+    operands = tuple((ops[0] * factor, *ops[1:]) if ops else ops for ops in whole.operands)
+    return replace(whole, point=whole.point * factor, operands=operands)
 
 
 def entry(held: Held, row: int, place: int) -> float:

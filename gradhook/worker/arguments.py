@@ -132,7 +132,7 @@ def _kwargs(given: Any, configured: bool) -> Mapping[str, Any]:
 
 def _order(given: Any) -> int:
     if isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= 4:
-        raise GradhookError(f"order={given!r}", "order is a whole number from 1 to 4")
+        raise GradhookError(f"order={given!r} is no order", "order is a whole number from 1 to 4")
     return given
 
 
@@ -141,7 +141,7 @@ def _modes(given: Any) -> tuple[str, ...] | None:
         return None
     modes = (given,) if isinstance(given, str) else given
     if not isinstance(modes, (list, tuple)) or not modes or any(mode not in MODES for mode in modes):
-        raise GradhookError(f"modes={given!r}", 'modes are "fwd" and "rev", for example modes=("rev",)')
+        raise GradhookError(f"modes={given!r} names no mode", 'modes are "fwd" and "rev", for example modes=("rev",)')
     return tuple(modes)
 
 

@@ -39,6 +39,8 @@ def examine(
     """Ask every question of every case of a target, in float64; what cannot be asked is an error with its reason."""
     clock = Clock()
     with jax.enable_x64(True):
+        if jax.numpy.zeros(()).dtype != "float64":
+            return _report(target, [_no_float64()], clock)
         try:
             wanted = demands(options, settings, target.claim is ClaimKind.SURROGATE)
             cases = situations(options, configured=target.source == "config")
@@ -49,7 +51,7 @@ def examine(
         outcomes: list[Outcome] = []
         for situation in cases:
             announce(situation.name)
-            outcomes += _case(subject, target, situation, wanted, settings, clock)
+            outcomes += [_heard(o, settings) for o in _case(subject, target, situation, wanted, settings, clock)]
         return _report(target, outcomes, clock)
 
 
@@ -128,6 +130,12 @@ def _refused(code: str, error: GradhookError, case: str | None = None) -> Outcom
     return _error(Finding(code, Verdict.ERROR, error.message, case=case, help=error.help))
 
 
+def _no_float64() -> Outcome:
+    text = "float64 could not be switched on: JAX still gives float32"
+    help = "look for code that changes jax_enable_x64 or jax_default_dtype_bits at import"
+    return _error(Finding("GRD907", Verdict.ERROR, text, help=help))
+
+
 def _error(finding: Finding) -> Outcome:
     return Outcome(finding.code, Verdict.ERROR, finding.case, (finding,))
 
@@ -142,6 +150,24 @@ def _report(target: Target, outcomes: list[Outcome], clock: Clock) -> TargetRepo
         target, worst([o.verdict for o in outcomes]), tuple(outcomes), findings, max(seen, default=None),
         Seconds(clock.compile, clock.run),
     )  # fmt: skip
+
+
+def _heard(outcome: Outcome, settings: CheckSettings) -> Outcome:
+    """An outcome without the findings that the settings do not ask for; with none left it counts as not asked."""
+    kept = tuple(f for f in outcome.findings if _asked(f.code, settings))
+    if kept == outcome.findings and _asked(outcome.code, settings):
+        return outcome
+    if kept:
+        return replace(outcome, findings=kept, verdict=worst([f.verdict for f in kept]))
+    return Outcome(outcome.code, Verdict.SKIP, outcome.case, note=f"{outcome.code} was left out by select or ignore")
+
+
+def _asked(code: str, settings: CheckSettings) -> bool:
+    """Errors are always heard: a target that could not run must not vanish."""
+    if code.startswith("GRD9"):
+        return True
+    chosen = not settings.select or code.startswith(settings.select)
+    return chosen and not (settings.ignore and code.startswith(settings.ignore))
 
 
 def _vacuous_everywhere(outcomes: list[Outcome]) -> list[Outcome]:

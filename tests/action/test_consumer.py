@@ -46,8 +46,8 @@ from gradhook import gradcheck, normal, case
 import jax, jax.numpy as jnp
 
 NAMES = {
-    "::error::case": (1.5,), "`tick` | pipe": (2.5,), "</details><h1>html</h1>": (0.5,), "line\nbreak": (3.5,),
-    "\x1b[31mred": (4.5,),
+    "\x1b[31mred": (4.5,), "::error::case": (1.5,), "`tick` | pipe": (2.5,), "</details><h1>html</h1>": (0.5,),
+    "line\nbreak": (3.5,),
 }
 
 def shout():
@@ -91,7 +91,8 @@ def raises(x):
 def leaves(x):
     shout()
     os.environ["GITHUB_OUTPUT"] = "/nowhere"
-    assert not any(name.startswith(("GITHUB_", "RUNNER_", "ACTIONS_")) for name in os.environ if name != "GITHUB_OUTPUT")
+    secret = ("GITHUB_", "RUNNER_", "ACTIONS_")
+    assert [name for name in os.environ if name.startswith(secret)] == ["GITHUB_OUTPUT"]
     return jnp.sum(x)
 """
 
@@ -128,7 +129,7 @@ def test_hostile_text_changes_nothing(act: Any, consumer: Path, checkout: Path) 
     marks = run.annotations("check")
     assert {mark["file"] for mark in marks} == {"research/we,ird%25`|`'x.py"}
     assert {mark["level"] for mark in marks} == {"error"}
-    assert sorted({mark["title"] for mark in marks})[0].startswith("GRD101 wrong")
+    assert min(mark["title"] for mark in marks).startswith("GRD101 wrong")
     _page_is_whole(run.summary("check", "gradhook"))
     _log_is_quoted(run)
 

@@ -43,7 +43,8 @@ def take(tmp_path: Path) -> Take:
         output, summary = tmp_path / "output", tmp_path / "summary"
         environ = {
             "PATH": path or os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
-            "HOME": str(tmp_path), "GITHUB_ACTION_PATH": str(SOURCE), "RUNNER_TEMP": str(tmp_path), "RUNNER_OS": "Linux",
+            "HOME": str(tmp_path), "GITHUB_ACTION_PATH": str(SOURCE), "RUNNER_TEMP": str(tmp_path),
+            "RUNNER_OS": "Linux",
             "GITHUB_OUTPUT": str(output), "GITHUB_STEP_SUMMARY": str(summary), "GITHUB_SHA": "0123abc",
             **{name: value for name, value in os.environ.items() if name.startswith(("PIP_", "UV_"))},
             **{f"GRADHOOK_IN_{name.upper()}": value for name, value in inputs.items()},
@@ -142,7 +143,8 @@ def test_a_job_without_click_gets_it_and_keeps_its_environment(
 
 def test_the_command_line_of_the_inputs(tmp_path: Path) -> None:
     environ = {
-        "GRADHOOK_IN_PATHS": "src\n  a file.py \n\n-odd", "GRADHOOK_IN_ARGS": "--timeout\n5", "GRADHOOK_IN_SHARD": "2/3",
+        "GRADHOOK_IN_PATHS": "src\n  a file.py \n\n-odd", "GRADHOOK_IN_ARGS": "--timeout\n5",
+        "GRADHOOK_IN_SHARD": "2/3",
         "GRADHOOK_IN_UNDECIDED": "warn", "GRADHOOK_IN_PYTHON": ".venv", "GRADHOOK_IN_SUMMARY": "false",
         "GRADHOOK_IN_ANNOTATIONS": "false", "GRADHOOK_IN_REPORT": str(tmp_path / "r.json"), "INPUT_PATHS": "not read",
     }  # fmt: skip

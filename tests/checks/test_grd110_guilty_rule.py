@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from gradhook.checks import grd101_forward
 from gradhook.checks import grd110_guilty_rule as check
 from gradhook.model import Outcome, Verdict
 
@@ -131,6 +132,16 @@ def test_a_misplaced_stop_gradient(ask: Any) -> None:
     assert finding.measured == pytest.approx(2 * finding.claimed)
     assert finding.message.startswith("stop_gradient at test_grd110_guilty_rule.py:")
     assert "frozen" in finding.help
+
+
+def test_a_stop_gradient_that_is_meant(ask: Any) -> None:
+    def function(x: Any) -> Any:
+        return jnp.sum(x * jax.lax.stop_gradient(x))
+
+    outcome = ask(grd101_forward, function, POINT, frozen=True)
+    assert outcome.verdict is Verdict.PASS
+    assert outcome.note == "values under stop_gradient were held at the base point (1 place)"
+    assert ask(check, function, POINT, frozen=True).verdict is Verdict.SKIP
 
 
 def test_a_stop_gradient_that_changes_nothing_is_not_accused(ask: Any) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
 
 from gradhook.checks import grd201_value as check
 from gradhook.model import Verdict

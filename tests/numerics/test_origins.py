@@ -53,7 +53,7 @@ def _rule(primals: Any, tangents: Any) -> Any:
     [
         (_masked, 0.0, "0 / 0 in an unselected branch of where()"),
         (_norm, 0.0, "sqrt or norm at 0, then 0 * inf"),
-        (_elu, 800.0, "overflow, then 0 * inf"),
+        (_elu, 800.0, "overflow, then 0 * inf in an unselected branch of where()"),
         (_ratio, 0.0, "a negative power of 0, then 0 * inf"),
     ],
 )

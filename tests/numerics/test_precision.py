@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -19,8 +20,8 @@ def _narrowings(function: Any, x: Any = 0.5) -> list[Narrowing]:
 
 
 def _line_of(mark: str) -> int:
-    with open(__file__, encoding="utf-8") as file:
-        return next(n for n, line in enumerate(file, 1) if line.rstrip().endswith(f"# {mark}"))
+    lines = Path(__file__).read_text(encoding="utf-8").splitlines()
+    return next(n for n, line in enumerate(lines, 1) if line.endswith(f"# {mark}"))
 
 
 def _cast(x: Any) -> Any:

@@ -52,7 +52,7 @@ def contract(
         wanted = np.concatenate([wanted, given])
         allowed = np.concatenate([allowed, np.broadcast_to(given, (len(allowed), *given.shape))], axis=1)
         claims = {mode: _with_ones(claim, held, mode, battery) for mode, claim in claims.items()}
-    values, value_labels = _routes(held, function)
+    values, value_labels = _routes(held, function, modes)
     references = _references(held, declared, values)
     names = held.outputs.labels()
     return Contract(references, values, value_labels, wanted, allowed, battery.weights, claims, vectors, labels, names)
@@ -99,7 +99,9 @@ def _with_ones(claim: Array | Fault, held: Held, mode: Mode, battery: Battery) -
     return np.concatenate([claim, np.asarray(row)[None]])
 
 
-def _routes(held: Held, function: Callable[..., Any]) -> tuple[dict[str, Array | Fault], tuple[Label, ...]]:
+def _routes(
+    held: Held, function: Callable[..., Any], modes: tuple[Mode, ...]
+) -> tuple[dict[str, Array | Fault], tuple[Label, ...]]:
     """The value, integers and booleans included, as every transformation returns it."""
 
     def call(x: Any) -> list[Any]:
@@ -110,10 +112,12 @@ def _routes(held: Held, function: Callable[..., Any]) -> tuple[dict[str, Array |
     routes: dict[str, Callable[[], Any]] = {
         "under jit": lambda: jax.jit(call)(x),
         "under vmap": lambda: [leaf[0] for leaf in jax.vmap(call)(x[None])],
-        "under jvp": lambda: jax.jvp(call, (x,), (jnp.ones_like(x),))[0],
-        "under vjp": lambda: jax.vjp(call, x)[0],
-        "under value_and_grad": lambda: jax.value_and_grad(_scored(call), has_aux=True)(x)[0][1],
     }
+    if "fwd" in modes:
+        routes["under jvp"] = lambda: jax.jvp(call, (x,), (jnp.ones_like(x),))[0]
+    if "rev" in modes:
+        routes["under vjp"] = lambda: jax.vjp(call, x)[0]
+        routes["under value_and_grad"] = lambda: jax.value_and_grad(_scored(call), has_aux=True)(x)[0][1]
     found: dict[str, Array | Fault] = {"called plainly": _flat(plain)}
     for name, run in routes.items():
         try:

@@ -25,11 +25,16 @@ SHAPES = {"rank 0": (), "size 0": (0,)}
 
 @dataclass(frozen=True)
 class Outfit:
-    """One way to give the same arguments: the leaves that are differentiated, as shapes, and whether in 64 bits."""
+    """One way to give the same arguments: the leaves that are differentiated as shapes, and the dtype of the others."""
 
     name: str
     leaves: list[Any]
-    wide: bool
+    dtype: str = DTYPES[0]
+
+    @property
+    def wide(self) -> bool:
+        """Whether a program of this dtype runs with 64 bits switched on."""
+        return self.dtype == DTYPES[0]
 
 
 def structure(
@@ -42,7 +47,7 @@ def structure(
     found: list[Fit] = []
     for outfit in _outfits(held):
         with jax.enable_x64(outfit.wide):
-            found += _fits(_lifted(held, function, outfit.wide), outfit, modes)
+            found += _fits(_lifted(held, function, outfit.dtype), outfit, modes)
             if forward is not None:
                 found += _as_forward(held, function, forward, outfit)
     return tuple(found)
@@ -51,14 +56,12 @@ def structure(
 def _outfits(held: Held) -> Iterator[Outfit]:
     shapes = [leaf.shape for leaf in held.inputs.leaves]
     for dtype in DTYPES:
-        yield Outfit(
-            dtype, [_struct(shape, dtype, leaf.complex) for shape, leaf in _paired(held, shapes)], dtype == DTYPES[0]
-        )
+        yield Outfit(dtype, [_struct(shape, dtype, leaf.complex) for shape, leaf in _paired(held, shapes)], dtype)
     if len(set(shapes)) == 1 and [leaf.shape for leaf in held.outputs.leaves] == shapes[:1]:
         for name, shape in SHAPES.items():
             if shape != shapes[0]:
                 alike = [shape] * len(shapes)
-                yield Outfit(name, [_struct(s, DTYPES[0], leaf.complex) for s, leaf in _paired(held, alike)], True)
+                yield Outfit(name, [_struct(s, DTYPES[0], leaf.complex) for s, leaf in _paired(held, alike)])
 
 
 def _paired(held: Held, shapes: list[tuple[int, ...]]) -> Iterator[tuple[tuple[int, ...], Any]]:
@@ -70,18 +73,26 @@ def _struct(shape: tuple[int, ...], dtype: str, is_complex: bool) -> Any:
     return jax.ShapeDtypeStruct(shape, jnp.dtype(kind))  # type: ignore[no-untyped-call]
 
 
-def _lifted(held: Held, function: Callable[..., Any], wide: bool) -> Callable[[list[Any]], list[Any]]:
-    """The function of the differentiated leaves; what else it is given has the width of the program."""
+def _lifted(held: Held, function: Callable[..., Any], dtype: str) -> Callable[[list[Any]], list[Any]]:
+    """The function of the differentiated leaves; what else it is given is of the same dtype, numbers of none."""
     arguments = held.arguments
 
     def call(moved: list[Any]) -> list[Any]:
-        leaves = [leaf if wide or not is_floating(leaf) else np.asarray(leaf, np.float32) for leaf in arguments.leaves]
+        leaves = [_alike(leaf, dtype) for leaf in arguments.leaves]
         for place, value in zip(arguments.moved, moved, strict=True):
             leaves[place] = value
         args, kwargs = jax.tree.unflatten(arguments.treedef, leaves)
         return [jnp.asarray(leaf) for leaf in jax.tree.leaves(function(*args, **kwargs)) if is_array(leaf)]
 
     return call
+
+
+def _alike(leaf: Any, dtype: str) -> Any:
+    if not is_floating(leaf):
+        return leaf
+    if np.iscomplexobj(leaf):
+        return leaf if dtype == DTYPES[0] else np.asarray(leaf, np.complex64)
+    return float(leaf) if np.ndim(leaf) == 0 else np.asarray(leaf).astype(jnp.dtype(dtype))
 
 
 def _fits(call: Callable[[list[Any]], list[Any]], outfit: Outfit, modes: tuple[Mode, ...]) -> list[Fit]:
@@ -133,8 +144,8 @@ def _unlike(got: list[Any], wanted: list[Any], one: str, other: str) -> str:
 def _as_forward(held: Held, function: Callable[..., Any], forward: Callable[..., Any], outfit: Outfit) -> list[Fit]:
     """Shapes and dtypes of the value beside those of ``forward=``, where that can be traced."""
     try:
-        got = jax.eval_shape(_lifted(held, function, outfit.wide), outfit.leaves)
-        wanted = jax.eval_shape(_lifted(held, forward, outfit.wide), outfit.leaves)
+        got = jax.eval_shape(_lifted(held, function, outfit.dtype), outfit.leaves)
+        wanted = jax.eval_shape(_lifted(held, forward, outfit.dtype), outfit.leaves)
     except Exception:
         return []
     if len(got) != len(wanted):

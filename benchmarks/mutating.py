@@ -1,0 +1,118 @@
+"""Are derivatives that are wrong by a millionth found out?
+
+A mutant is the same function with a rule of its own, whose errors are numbers handed in at run time: one set of compiled
+programs serves all mutants of a function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from catalogue.records import Entry, Point
+from doses import Dose, Variant, dosing, mutated, nothing
+from gradhook.checks import grd101_forward, grd102_reverse
+from gradhook.comparison import compare
+from gradhook.judge import columns_of, judge
+from gradhook.model import RTOL, Verdict, worst
+from gradhook.numerics.instruments import Instruments
+from gradhook.probe import Fault, Study
+from scanning import instruments
+from sharing import Family, sharing
+
+ERROR = 1e-6
+"""The relative error of every mutant."""
+
+
+@dataclass(frozen=True)
+class Fate:
+    """What became of a mutant: ``caught``, ``undecided``, ``within`` the resolution that a pass states, or ``missed``."""
+
+    name: str
+    point: str
+    kind: str
+    fate: str
+    effect: float
+    """The largest error of a claim, relative to the size against which resolutions are stated."""
+
+
+def mutants(entry: Entry, family: Family) -> list[Fate]:
+    """The fates of all mutants of a function at its ordinary points; those that change nothing are left out."""
+    found = []
+    with jax.enable_x64(True):
+        for name in list(entry.points)[: entry.ordinary]:
+            if name not in entry.marks:
+                found += _at(entry, name, family)
+    return found
+
+
+def _at(entry: Entry, name: str, family: Family) -> list[Fate]:
+    with sharing(family):
+        right = instruments(entry, name, RTOL)
+        study = right.study()
+        if isinstance(study, Fault) or not _sound(right):
+            return []
+        second = entry.order > 1 and all(isinstance(right.study((mode,)), Study) for mode in study.claims)
+    fates = []
+    for kind, variant, dose, paths in _kinds(entry.points[name], study, second):
+        with sharing(family), dosing(variant, dose):
+            probe = instruments(entry, name, RTOL, mutated(entry.call, variant))
+            fates += _fate(entry, name, kind, right, probe, paths)
+    return fates
+
+
+def _sound(probe: Instruments) -> bool:
+    outcomes = [check.run(probe) for check in (grd101_forward, grd102_reverse)]
+    return Verdict.PASS in [o.verdict for o in outcomes] and worst([o.verdict for o in outcomes]) is Verdict.PASS
+
+
+Paths = tuple[tuple[str, ...], ...]
+
+
+def _kinds(point: Point, study: Study, second: bool) -> Iterator[tuple[str, Variant, Dose, Paths]]:
+    outputs = len(study.output_labels)
+    zero = nothing(point, outputs)
+    first: Paths = ((),)
+    yield "everything", "tangent", zero.with_outputs(np.full(outputs, ERROR)), first
+    if outputs > 1:
+        yield "one output", "tangent", zero.with_outputs(np.eye(outputs)[outputs // 2] * ERROR), first
+    for k, a in enumerate(point):
+        if len(point) > 1:
+            yield "one argument", "tangent", zero.with_input(k, np.full(np.shape(a), ERROR)), first
+        if np.size(a) > 1:
+            spot = np.zeros(np.size(a))
+            spot[np.size(a) // 2] = ERROR
+            yield "one element", "tangent", zero.with_input(k, spot.reshape(np.shape(a))), first
+    if "fwd" in study.claims and "rev" in study.claims:
+        yield "reverse mode only", "transposed", zero.with_scalars(transposed=ERROR), first
+        yield "custom_vjp", "pullback", zero.with_scalars(transposed=ERROR), first
+    if second:
+        yield "second order only", "tangent", zero.with_scalars(second=ERROR), tuple((mode,) for mode in study.claims)
+
+
+def _fate(entry: Entry, name: str, kind: str, right: Instruments, probe: Instruments, paths: Paths) -> list[Fate]:
+    verdicts, effects, seen = [], [0.0], True
+    for path in paths:
+        study, original = probe.study(path), right.study(path)
+        assert isinstance(study, Study) and isinstance(original, Study), study
+        verdicts += [compare(study, mode, probe, kind).verdict for mode in study.claims]
+        for mode, claim in study.claims.items():
+            if isinstance(claim, Fault) or isinstance(original.claims[mode], Fault):
+                continue
+            measured = columns_of(study.measured, study.columns(mode))
+            size = np.maximum(np.abs(measured.value), measured.scale)
+            off = np.abs(claim - original.claims[mode])
+            with np.errstate(all="ignore"):
+                effects.append(float(np.nanmax(np.nan_to_num(off / size), initial=0.0)))
+            seen &= bool((off <= judge(claim, measured, probe.tolerance).resolution * size).all())
+    if not path:
+        verdicts.append(grd102_reverse.run(probe).verdict)
+    if max(effects) == 0.0:
+        return []
+    verdict = worst([v for v in verdicts if v is not Verdict.SKIP])
+    fate = {Verdict.FAIL: "caught", Verdict.UNDECIDED: "undecided"}.get(verdict, "within" if seen else "missed")
+    return [Fate(entry.name, name, kind, fate, max(effects))]

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+import pytest
+
+from gradhook.checks import all_checks
+from gradhook.model import CheckSettings, ClaimKind, Outcome, Target
+from gradhook.worker.examine import examine
+
+Answers = dict[str, list[Outcome]]
+Examine = Callable[..., Answers]
+
+
+@pytest.fixture(autouse=True)
+def float64() -> Iterator[None]:
+    with jax.enable_x64(True):
+        yield
+
+
+@pytest.fixture
+def contract() -> Examine:
+    """Every answer about a surrogate, by code, options as in the annotation; of several cases, all of them."""
+
+    def run(function: Any, kind: ClaimKind = ClaimKind.SURROGATE, **options: Any) -> Answers:
+        target = Target("module", "f", "module.py", 1, 1, kind, "/nowhere")
+        report = examine(function, target, options, CheckSettings(), lambda case: None)
+        answers: Answers = {check.RULE.code: [] for check in all_checks()}
+        for outcome in report.outcomes:
+            answers.setdefault(outcome.code, []).append(outcome)
+        return answers
+
+    return run
