@@ -194,6 +194,7 @@ class CheckSettings:
     seed: int = 0
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    self_test: bool = False
 
 
 _GRAVEST_FIRST = {Verdict.ERROR: 0, Verdict.FAIL: 1, Verdict.UNDECIDED: 2, Verdict.SKIP: 3, Verdict.PASS: 4}

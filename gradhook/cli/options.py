@@ -5,6 +5,7 @@ The settings' options are made from the table in ``gradhook.config.settings``.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -43,8 +44,11 @@ def settings(*keys: str) -> Callable[[Command], Command]:
 
 
 def overrides(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """What was said of the settings on the command line."""
-    return {key: value for key, value in arguments.items() if key in BY_KEY and value not in (None, ())}
+    """What was said of the settings on the command line; ``--seed random`` draws a seed, which the report names."""
+    said = {key: value for key, value in arguments.items() if key in BY_KEY and value not in (None, ())}
+    if said.get("seed") == "random":
+        said["seed"] = secrets.randbelow(2**32)
+    return said
 
 
 def output_format(projects: Sequence[Project]) -> str:

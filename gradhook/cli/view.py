@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gradhook.config import Config, Settings
 from gradhook.config.settings import BY_KEY
@@ -20,7 +20,14 @@ if TYPE_CHECKING:
     from gradhook.session import Project
 
 UNCLAIMED = "GRD501"
-_REPEATED = ("order", "modes", "atol", "rtol", "seed", "timeout", "python", "platform")
+_REPEATED = ("order", "modes", "atol", "rtol", "seed", "timeout", "python", "platform", "self_test")
+
+
+def _said(value: Any) -> list[str]:
+    """What follows an option on the command line: nothing after a switch."""
+    if isinstance(value, bool):
+        return []
+    return [",".join(value) if isinstance(value, tuple) else f"{value:g}" if isinstance(value, float) else str(value)]
 
 
 def named(projects: Sequence[Project], name: str) -> tuple[Project, ...]:
@@ -115,5 +122,5 @@ def _again(target: Target, config: Config | None) -> str:
     for key in _REPEATED if config else ():
         if config is not None and config.origins[key] not in ("default", "pyproject.toml"):
             value = getattr(config.settings, key)
-            words += [BY_KEY[key].flag, ",".join(value) if isinstance(value, tuple) else str(value)]
+            words += [BY_KEY[key].flag, *_said(value)]
     return shlex.join(words)

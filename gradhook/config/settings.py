@@ -32,6 +32,7 @@ class Settings:
     undecided: str = "error"
     unclaimed: str = "warn"
     output_format: str = "terminal"
+    self_test: bool = False
     fail_on_empty: bool = False
     exit_zero: bool = False
 
@@ -85,7 +86,11 @@ OPTIONS: tuple[Option, ...] = (
     Option("atol", "number", _NO_NEGATIVE, "Absolute tolerance for each element."),
     Option("rtol", "number", _NO_NEGATIVE, "Relative tolerance for each element."),
     Option(
-        "seed", "whole", "a whole number from 0 to 4294967295", "Seed of drawn inputs and directions.", high=2**32 - 1
+        "seed",
+        "whole",
+        "a whole number from 0 to 4294967295",
+        "Seed of drawn inputs and directions, or random.",
+        high=2**32 - 1,
     ),
     Option(
         "timeout", "number", "seconds from 0.1 to 604800", "Seconds that each target may take.", low=0.1, high=_WEEK
@@ -98,6 +103,7 @@ OPTIONS: tuple[Option, ...] = (
     _choice("undecided", ("error", "warn"), "Whether an undecided target counts as a finding."),
     _choice("unclaimed", ("warn", "error", "ignore"), "What a custom rule without a claim counts as."),
     _choice("output_format", ("terminal", "concise", "json"), "How the report is written."),
+    Option("self_test", "switch", "true or false", "Also prove that wrong derivatives would have failed."),
     Option("fail_on_empty", "switch", "true or false", "Exit with 2 when nothing is annotated."),
     Option("exit_zero", "switch", "true or false", "Exit with 0 in spite of findings."),
 )

@@ -31,6 +31,7 @@ class Demands:
     """What a claim asks for in every case."""
 
     order: int = 1
+    self_test: bool = False
     modes: tuple[Mode, ...] | None = None
     tolerance: Tolerance = field(default_factory=Tolerance)
     step: float | None = None

@@ -15,7 +15,6 @@ from gradhook.errors import GradhookError
 from gradhook.inputs import Spec
 from gradhook.numerics.differences import Array
 from gradhook.numerics.drawing import draw
-from gradhook.numerics.programs import UNTRACEABLE
 from gradhook.numerics.trees import Space, is_array, is_floating, leaf_of, vector_of
 
 Wrt = int | str | Sequence[int | str] | None
@@ -110,7 +109,7 @@ def hold(function: Callable[..., Any], arguments: Arguments) -> Held:
 
     try:
         outputs, traceable = jax.eval_shape(shapes, arguments.point), True
-    except UNTRACEABLE:
+    except Exception:  # what is wrong with the function itself is raised again; what tracing alone does not like is not
         outputs, traceable = shapes(jnp.asarray(arguments.point)), False
     space = Space(tuple(leaf_of(name, leaf) for name, leaf in zip(names, outputs, strict=True)))
 

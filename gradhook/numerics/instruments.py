@@ -60,6 +60,11 @@ class Instruments:
         return self.demands.tolerance
 
     @property
+    def self_test(self) -> bool:
+        """Whether the checks are to prove that they would have failed."""
+        return self.demands.self_test
+
+    @property
     def kink(self) -> str | float | None:
         """The declared convention at non-smooth points."""
         return self.situation.kink

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from gradhook.model import ClaimKind, Finding, Outcome, Report, TargetReport, Verdict
+from gradhook.model import ClaimKind, Finding, Report, TargetReport, Verdict
+from gradhook.reporters.boundaries import HEAD, boundaries
 from gradhook.reporters.environment import environment_table
 from gradhook.reporters.markdown import TEXT, block, code, cut, row, table_head
 from gradhook.reporters.ranking import worst_first
@@ -19,7 +20,6 @@ LIMIT = 1_048_576 - 1
 _MOST_FINDINGS = 5
 _FAILED = ("target", "question", "mode", "claimed", "measured", "tolerance", "resolution", "what is wrong")
 _OTHER = ("target", "question", "why")
-_BOUNDARY = "GRD207"
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,7 @@ def _sections(report: Report) -> list[_Section]:
             row((code(f"{n.path}:{n.line}"), code(n.code), code(flat(n.message), TEXT))) for n in report.notices
         ]),
         _Section("Surrogates as declared", table_head(_PASSED), [_passed(t) for t in _surrogates(of)], folded=True),
+        _Section("Boundaries of surrogates", HEAD, list(filter(None, map(boundaries, targets))), folded=True),
         _Section("Passed", table_head(_PASSED), [_passed(t) for t in _exact(of)], folded=True),
         _Section("Skipped", table_head(_OTHER), [_other(t) for t in of[Verdict.SKIP]], folded=True),
     ]  # fmt: skip
@@ -131,15 +132,8 @@ def _passed(report: TargetReport) -> str:
     what = "surrogate, as declared" if is_surrogate else asked(report)
     cases = len({outcome.case for outcome in report.outcomes} - {None})
     seconds = "cached" if report.cached else f"{report.seconds.compile + report.seconds.run:.2f}"
-    notes = [_boundary(outcome) for outcome in report.outcomes if outcome.code == _BOUNDARY and outcome.note]
     name = f"{code(report.target.name)}<br>{code(f'{report.target.path}:{report.target.line}')}"
-    return row((name, "<br>".join([what, *notes]), str(cases or ""), _seen(report.resolution), seconds))
-
-
-def _boundary(outcome: Outcome) -> str:
-    """What was found left of, on and right of a jump or a bound of a surrogate."""
-    case = f"{code(outcome.case)}: " if outcome.case else ""
-    return case + "<br>".join(code(line, TEXT) for line in outcome.note.splitlines() if line.strip())
+    return row((name, what, str(cases or ""), _seen(report.resolution), seconds))
 
 
 def _surrogates(of: dict[Verdict, list[TargetReport]]) -> Iterator[TargetReport]:

@@ -38,6 +38,7 @@ def demands(options: Mapping[str, Any], settings: CheckSettings, surrogate: bool
     said = dict(options)
     atol, rtol = said.get("atol", settings.atol), said.get("rtol", settings.rtol)
     return Demands(
+        self_test=settings.self_test,
         order=_order(said.get("order", settings.order)),
         modes=_modes(said.get("modes", settings.modes)),
         tolerance=Tolerance(_tolerance("atol", atol), _tolerance("rtol", rtol)),

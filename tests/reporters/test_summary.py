@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -100,11 +101,39 @@ def test_failures_come_worst_first(target) -> None:
 
 
 def test_a_surrogate_is_named_as_one_with_its_boundaries(target) -> None:
-    table = Outcome("GRD207", Verdict.PASS, "args", note="left of 0.5: 0 and 1\non 0.5: 1 and 1")
-    shown = cells(render(Report((target("f", Verdict.PASS, claim=ClaimKind.SURROGATE, outcomes=(table,)),))))
-    assert shown[1][1] == "surrogate, as declared\nargs: left of 0.5: 0 and 1\non 0.5: 1 and 1"
+    note = (
+        "along x ties are rounded half to even; "
+        "x = 0.5: value 0 | 0 | 1, derivative 1 | 0.5 | 1 left | on | right; "
+        "x = -1: value -1 | -1 | -0.5, derivative 0 | 1 | 1 left | on | right, closed"
+    )
+    outcomes = (Outcome("GRD207", Verdict.PASS, "args", note=note),)
+    text = render(Report((target("f", Verdict.PASS, claim=ClaimKind.SURROGATE, outcomes=outcomes),)))
+    assert "<summary>Boundaries of surrogates</summary>" in text
+    shown = cells(text)
+    assert shown[1][1] == "surrogate, as declared"
+    name = "losses:f\ncase args"
+    assert shown[3:6] == [
+        [name, "along x ties are rounded half to even", "", "", "", "", "", "", ""],
+        [name, "x = 0.5", "0", "0", "1", "1", "0.5", "1", ""],
+        [name, "x = -1", "-1", "-1", "-0.5", "0", "1", "1", "closed"],
+    ]
     failed = target("g", Verdict.FAIL, claim=ClaimKind.SURROGATE, findings=(Finding("GRD202", Verdict.FAIL, "x"),))
     assert "(surrogate)" in cells(render(Report((failed,))))[1][0]
+
+
+def test_the_boundaries_are_those_that_the_check_writes() -> None:
+    """The note is a text of another file: were it written in other words, the table would have one column."""
+    from gradhook.checks import grd207_boundaries as check
+    from gradhook.contracts import Boundary
+    from gradhook.reporters.boundaries import _ROW
+
+    fields = {name: None for name in Boundary.__dataclass_fields__}
+    triples = {"at": (0.4, 0.5, 0.6), "value": (0.0, 0.0, 1.0), "slope": (1.0, 1.0, 1.0), "input": "x[0]"}
+    b = Boundary(**{**fields, **triples, "saturates": True, "closed": True})
+    (line,) = check._table(SimpleNamespace(ties="", boundaries=(b,), input="x[0]"))
+    found = _ROW.fullmatch(line)
+    assert found
+    assert found.groups() == ("x[0] = 0.5", "0", "0", "1", "1", "1", "1", "closed")
 
 
 def many(target: Any, verdict: Verdict, count: int, start: int = 0) -> tuple[Any, ...]:

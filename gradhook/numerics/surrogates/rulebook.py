@@ -52,7 +52,7 @@ class Rules:
     @property
     def reason(self) -> str:
         """Why nothing but the value and the derivative at the case can be asked."""
-        return "" if self.held.traceable else "the function branches on values in Python, so JAX cannot transform it"
+        return "" if self.held.traceable else "the function needs its values in Python, so JAX cannot trace it"
 
     @property
     def order2(self) -> str | None:
