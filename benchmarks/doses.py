@@ -10,10 +10,10 @@ from typing import Any, Literal
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.custom_derivatives import linear_call
-
 import sharing
 from catalogue.records import Point
+from jax.custom_derivatives import linear_call
+
 from gradhook.numerics import studies
 
 Variant = Literal["tangent", "transposed", "pullback"]
@@ -69,7 +69,9 @@ def _tangent(function: Callable[..., Any], variant: Variant) -> Callable[..., An
         going = tuple(t * (1 + e) for t, e in zip(tangents, _dose.inputs, strict=True))
         coming = jax.jvp(function, moved, going)[1]
         if variant == "transposed":
-            coming = jax.tree.map(lambda t: linear_call(lambda e, t: t, lambda e, c: c * (1 + e), _dose.transposed, t), coming)
+            coming = jax.tree.map(
+                lambda t: linear_call(lambda e, t: t, lambda e, c: c * (1 + e), _dose.transposed, t), coming
+            )
         return function(*primals), _each(coming, _dose.outputs)
 
     return mutant
@@ -106,7 +108,7 @@ def _pullback(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def dosing(variant: Variant, dose: Dose) -> Iterator[None]:
-    """Within, the programs of mutants take their errors from ``dose``; values come from the programs of the original."""
+    """Within, derivatives of mutants take their errors from ``dose``; values come from the original's programs."""
     original = studies.Programs
 
     class Dosed(original):  # type: ignore[misc, valid-type]

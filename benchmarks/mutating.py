@@ -1,7 +1,7 @@
 """Are derivatives that are wrong by a millionth found out?
 
-A mutant is the same function with a rule of its own, whose errors are numbers handed in at run time: one set of compiled
-programs serves all mutants of a function.
+A mutant is the same function with a rule of its own, whose errors are numbers handed in at run time: one set of
+compiled programs serves all mutants of a function.
 """
 
 from __future__ import annotations
@@ -10,19 +10,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-
 from catalogue.records import Entry, Point
 from doses import Dose, Variant, dosing, mutated, nothing
+from scanning import instruments
+from sharing import Family, sharing
+
 from gradhook.checks import grd101_forward, grd102_reverse
 from gradhook.comparison import compare
 from gradhook.judge import columns_of, judge
 from gradhook.model import RTOL, Verdict, worst
 from gradhook.numerics.instruments import Instruments
 from gradhook.probe import Fault, Study
-from scanning import instruments
-from sharing import Family, sharing
 
 ERROR = 1e-6
 """The relative error of every mutant."""
@@ -30,7 +29,7 @@ ERROR = 1e-6
 
 @dataclass(frozen=True)
 class Fate:
-    """What became of a mutant: ``caught``, ``undecided``, ``within`` the resolution that a pass states, or ``missed``."""
+    """What became of a mutant: ``caught``, ``undecided``, ``missed``, or ``within`` the resolution that a pass states."""
 
     name: str
     point: str

@@ -12,13 +12,12 @@ from typing import Any
 
 import mpmath as mp
 import numpy as np
-from numpy.typing import NDArray
-
 from catalogue.records import Entry, Point
+from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 PRECISIONS = ((80, 20), (110, 25))
-"""Digits (more for tiny inputs) and relative step, as a power of ten: what the two do not agree on is rounding of a 0."""
+"""Digits (more for tiny inputs), and relative step as a power of ten: what the two do not agree on is rounding of 0."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,9 @@ def _at(entry: Entry, point: Point, digits: int, power: int) -> tuple[Array, Arr
         return _truth(entry.truth, point, [mp.mpf(v) for v in flat], entry.order, mp.mpf(10) ** -power)
 
 
-def _truth(twin: Callable[..., Any], point: Point, x: list[Any], order: int, step: Any) -> tuple[Array, Array, Array | None]:
+def _truth(
+    twin: Callable[..., Any], point: Point, x: list[Any], order: int, step: Any
+) -> tuple[Array, Array, Array | None]:
     n = len(x)
     steps = [step * (abs(v) or 1) for v in x]
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from oracle import Array, Truth
 
 from gradhook.judge import judge
 from gradhook.model import Verdict
 from gradhook.numerics.instruments import Instruments
 from gradhook.probe import Fault, Study
-from oracle import Array, Truth
 
 WRONG = 1e-7
 """A claim off by more than this, relative to itself and to the terms that it sums, is wrong; less is inaccurate."""
@@ -78,7 +78,14 @@ def _value_off(study: Study, known: Truth, probe: Instruments) -> bool:
 
 
 def _claim(
-    mode: str, claim: Array, study: Study, true: Array, terms: Array, sure: NDArray[np.bool_], probe: Instruments, off: bool
+    mode: str,
+    claim: Array,
+    study: Study,
+    true: Array,
+    terms: Array,
+    sure: NDArray[np.bool_],
+    probe: Instruments,
+    off: bool,
 ) -> tuple[NDArray[np.int64], str]:
     judged = judge(claim, study.measured, probe.tolerance)
     with np.errstate(all="ignore"):

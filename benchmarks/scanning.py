@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
-
 from catalogue.records import Entry, Mark
+from oracle import Truth, truth
+from proving import Proof, prove
+from sharing import Family, sharing
+
 from gradhook.checks import grd101_forward, grd102_reverse, grd103_second_order, grd105_finite
 from gradhook.judge import Tolerance
 from gradhook.model import RTOL, Finding, Outcome, Verdict, worst
 from gradhook.numerics.demands import Demands, Situation
 from gradhook.numerics.instruments import Instruments
 from gradhook.numerics.programs import Clock
-from oracle import Truth, truth
-from proving import Proof, prove
-from sharing import Family, sharing
 
 FIRST = (grd101_forward, grd102_reverse, grd105_finite)
 RTOLS = (RTOL, 1e-10, 3e-11, 1e-11, 1e-12)

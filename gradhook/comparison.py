@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gradhook.judge import Array, Estimate, Flags, Judgement, columns_of, judge, shape_number, shape_of
+from gradhook.judge import Array, Estimate, Flags, Judgement, columns_of, judge, shape_number, shape_of, torn_outputs
 from gradhook.messages import Spot, declared_kink, located, mode_name, text
 from gradhook.model import Finding, Mode, Outcome, Shape, Verdict, worst
 from gradhook.probe import Fault, Label, Probe, Study
@@ -66,10 +66,11 @@ def _soften(study: Study, mode: Mode, claim: Array, measured: Estimate, judged: 
         return judged
     with np.errstate(all="ignore"):
         noisy = accused & (np.abs(claim - measured.value) <= 16 * probe.wobble(study.path, mode))
+    torn = accused & ~noisy & torn_outputs(study.directions, measured)[None, :]
     return replace(
         judged,
-        verdict=np.where(noisy, Verdict.UNDECIDED, judged.verdict),
-        code=np.where(noisy, "GRD405", judged.code),
+        verdict=np.where(noisy | torn, Verdict.UNDECIDED, judged.verdict),
+        code=np.where(noisy, "GRD405", np.where(torn, "GRD401", judged.code)),
     )
 
 

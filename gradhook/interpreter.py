@@ -30,6 +30,7 @@ _REMEDY = (
     "install JAX into the project's environment (pip install jax), or name the interpreter that has it: --python PATH, "
     "GRADHOOK_PYTHON=PATH, or python = 'PATH' in [tool.gradhook]"
 )
+_HOOKED = "; for code that needs nothing but JAX, the hook's own environment will do: additional_dependencies: [jax]"
 _QUESTION = """
 import sys
 import importlib.util
@@ -92,7 +93,8 @@ def choose(
             return Interpreter(python, why, tuple(tried))
         tried.append(f"{why}: {python} ({reason})")
     listed = "".join(f"\n  {line}" for line in tried)
-    raise GradhookError(f"no Python with JAX was found for {root}; tried:{listed}", _REMEDY)
+    hooked = _HOOKED if environ.get("PRE_COMMIT") else ""
+    raise GradhookError(f"no Python with JAX was found for {root}; tried:{listed}", _REMEDY + hooked)
 
 
 def _named(named: str, environ: Mapping[str, str], origin: str, probe: Probe) -> Interpreter:

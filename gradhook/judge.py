@@ -102,6 +102,19 @@ class Judgement:
     resolution: Array
 
 
+def torn_outputs(directions: Array, estimate: Estimate) -> Flags:
+    """Outputs (m,) whose slopes along different directions do not add up: they have no derivative, however smooth.
+
+    The middle one of three equal numbers does not move along any coordinate, but does when all move.
+    """
+    alone = (directions != 0).sum(axis=1) == 1
+    if alone.sum() != directions.shape[1] or alone.all():
+        return np.zeros(estimate.value.shape[1], dtype=bool)
+    along = directions[~alone] @ np.linalg.inv(directions[alone])
+    doubt = np.abs(along) @ estimate.error[alone] + estimate.error[~alone] + 1e-6 * estimate.scale[~alone]
+    return np.asarray((np.abs(along @ estimate.value[alone] - estimate.value[~alone]) > doubt).any(axis=0))
+
+
 def judge(claimed: Array, estimate: Estimate, tolerance: Tolerance, kink: str | float | None = None) -> Judgement:
     """Compare claims (D, m) with a measurement; ``kink`` is the declared convention at non-smooth points.
 

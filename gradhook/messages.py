@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gradhook.judge import Array, Estimate, Judgement
-from gradhook.model import Mode
+from gradhook.judge import Array, Estimate, Judgement, shape_of
+from gradhook.model import Mode, Shape
 from gradhook.probe import Label, Located, Study
 
 MODE_NAMES = {"fwd": "forward mode", "rev": "reverse mode"}
@@ -109,6 +109,11 @@ def located(spot: Spot, found: Located) -> str:
 
 
 def _kink(spot: Spot) -> Text:
+    if shape_of(spot.measured, spot.place) is Shape.SMOOTH:
+        return (
+            f"no derivative: {spot.claim}, but the slopes along different directions do not add up to a derivative",
+            "equal elements meet here (a tie of sort, max, median, eigenvalues): move the case away from the tie",
+        )
     sides = f"the slopes on its two sides are {number(spot.get('left'))} and {number(spot.get('right'))}"
     return (
         f"kink: {spot.claim}, {sides}",

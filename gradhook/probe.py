@@ -204,7 +204,7 @@ class Probe(Protocol):
     def refusal(self) -> Refusal | None: ...
     def contract(self) -> Contract | None: ...
     def wobble(self, path: tuple[Mode, ...], mode: Mode) -> Array:
-        """How far the claims of a mode move when the point does by a few units in its last place: their own rounding."""
+        """How far the claims of a mode move when the point does by a few units in its last place: their rounding."""
 
     def locate(self, mode: Mode, row: int, column: int) -> Located | None:
         """Which input a disagreement along a direction that moves everything belongs to, of many inputs."""

@@ -28,7 +28,7 @@ def all_examples() -> tuple[int, dict[str, dict[str, object]]]:
 def test_every_target_has_a_verdict_and_the_run_fails(all_examples: tuple[int, dict[str, dict[str, object]]]) -> None:
     code, targets = all_examples
     assert code == 1
-    assert len(targets) == 15
+    assert len(targets) == 28
     assert {t["verdict"] for t in targets.values()} == {"pass", "fail", "undecided"}
 
 
@@ -53,6 +53,28 @@ def test_every_planted_fault_is_named_with_place_leaf_and_numbers(
     assert finding["path"] == target.split(":")[0]
     assert finding["line"] > 0
     assert finding["claimed"] is not None and finding["measured"] is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("inexact_forward", "GRD201"),
+        ("lost_at_second_order", "GRD206"),
+        ("half_on_the_bound", "GRD207"),
+        ("clipped_gradient", "GRD203"),
+    ],
+)
+def test_every_wrong_surrogate_is_found_by_its_question_alone(
+    all_examples: tuple[int, dict[str, dict[str, object]]], name: str, code: str
+) -> None:
+    target = all_examples[1][f"examples/surrogates/wrong.py:wrong:{name}"]
+    assert {f["code"] for f in target["findings"]} == {code}  # type: ignore[attr-defined]
+
+
+def test_right_surrogates_pass_and_state_their_bias(all_examples: tuple[int, dict[str, dict[str, object]]]) -> None:
+    right = [t for name, t in all_examples[1].items() if "surrogates" in name and "wrong.py" not in name]
+    assert len(right) == 9
+    assert {t["verdict"] for t in right} == {"pass"}
 
 
 def test_the_right_half_passes_alone() -> None:

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from catalogue import elementwise, everyday, lax, linalg, neural, reductions, special, stats
+from catalogue import (
+    arithmetic,
+    elementwise,
+    everyday,
+    lax,
+    linalg,
+    neural,
+    reductions,
+    special,
+    special_several,
+    stats,
+)
 from catalogue.records import Entry
 
 ENTRIES: tuple[Entry, ...] = (
     *elementwise.ENTRIES,
+    *arithmetic.ENTRIES,
     *special.ENTRIES,
+    *special_several.ENTRIES,
     *neural.ENTRIES,
     *reductions.ENTRIES,
     *linalg.ENTRIES,

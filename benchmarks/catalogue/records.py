@@ -70,6 +70,11 @@ def wrong(why: str, order: int = 1) -> Mark:
     return Mark("fail", why, (), order, True)
 
 
+def close(why: str = "a kink or jump 1e-12 or less away", order: int = 2) -> Mark:
+    """Only steps so small are free of the fault nearby that rounding over step is coarse."""
+    return Mark("undecided", why, ("GRD409", "GRD405", "GRD407"), order, True)
+
+
 def outside(why: str = "outside the domain") -> Mark:
     """The value is not finite: nothing is compared."""
     return Mark("none", why, (), 1, True)

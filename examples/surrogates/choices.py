@@ -20,9 +20,10 @@ def hard_sample(logits, noise):
 
 @surrogate(forward=hard_sample, derivative_of=soft_sample, args=(normal(4), key()))
 def gumbel_straight_through(logits, noise):
-    """Without a custom rule: (soft - stop_gradient(soft)) is 0 to the last bit, soft + stop_gradient(hard - soft) is not hard."""
+    """Without a custom rule: soft - stop_gradient(soft) is 0 to the last bit, so that the value is the hard one's."""
     soft = soft_sample(logits, noise)
-    return (soft - jax.lax.stop_gradient(soft)) + hard_sample(logits, noise)
+    hard = jax.nn.one_hot(jnp.argmax(soft), logits.shape[0], dtype=logits.dtype)
+    return (soft - jax.lax.stop_gradient(soft)) + hard
 
 
 def _iterate(weights, x):

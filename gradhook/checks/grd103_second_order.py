@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 
 from gradhook.comparison import compare
+from gradhook.finiteness import not_finite
 from gradhook.model import ClaimKind, Finding, Mode, Outcome, Rule, Verdict, worst
 from gradhook.probe import Fault, Probe, Study
 
@@ -62,4 +64,12 @@ def _outcomes(probe: Probe, path: tuple[Mode, ...]) -> list[Outcome]:
     study = probe.study(path)
     if isinstance(study, Fault):
         return [Outcome(RULE.code, Verdict.SKIP, probe.case, note=study.message)]
-    return [compare(study, mode, probe, RULE.code) for mode in study.claims]
+    outcomes = [compare(study, mode, probe, RULE.code) for mode in study.claims]
+    claims = [(mode, claim) for mode, claim in study.claims.items() if not isinstance(claim, Fault)]
+    found = [finding for mode, claim in claims if (finding := not_finite(study, mode, claim, probe))]
+    return [*outcomes, *(Outcome(RULE.code, f.verdict, probe.case, (replace(f, code=_code(f)),)) for f in found)]
+
+
+def _code(finding: Finding) -> str:
+    """The first order has a code of its own for what is not finite."""
+    return RULE.code if finding.verdict is Verdict.FAIL else finding.code

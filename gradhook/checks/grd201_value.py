@@ -39,7 +39,7 @@ def _route(contract: Contract, route: str, value: Array | Fault, probe: Probe) -
     more = f" (and {int(wrong.sum()) - 1} more)" if wrong.sum() > 1 else ""
     return Finding(
         RULE.code, Verdict.FAIL,
-        f"{route} the value of {label} is {number(got)}, forward= gives {number(wanted)}{more}",
+        f"{route} the value of {label} is {_pair(got, wanted)}{more}",
         case=probe.case, output=str(label), claimed=got, measured=wanted, help=_HELP,
     )  # fmt: skip
 
@@ -62,11 +62,17 @@ def _strays(probe: Probe) -> list[Finding]:
     return [
         Finding(
             RULE.code, Verdict.FAIL,
-            f"at {s.input} = {s.at!r} the value of {s.output} is {number(s.got)}, forward= gives {number(s.wanted)}",
+            f"at {s.input} = {s.at!r} the value of {s.output} is {_pair(s.got, s.wanted)}",
             case=probe.case, leaf=s.input, output=s.output, claimed=s.got, measured=s.wanted, help=_HELP,
         )
         for s in strays[:1]
     ]  # fmt: skip
+
+
+def _pair(got: float, wanted: float) -> str:
+    """Both numbers, with all their digits where the usual ones do not tell them apart."""
+    word = number if number(got) != number(wanted) else repr
+    return f"{word(got)}, forward= gives {word(wanted)}"
 
 
 def same_bits(value: Array, reference: Array) -> Flags:

@@ -29,7 +29,8 @@ def run(probe: Probe) -> Outcome:
     texts = [t for sweep in sweeps for b in sweep.boundaries for t in _problems(b, rulebook)]
     texts += [text for sweep in sweeps for text in _wrong_ties(sweep, rulebook)]
     findings = [_finding(group, probe) for group in _alike(texts)]
-    note = "; ".join(line for sweep in sweeps for line in _table(sweep)) or "no boundary was found"
+    table = "; ".join(line for sweep in sweeps for line in _table(sweep))
+    note = f"left | on | right of each boundary: {table}" if table else "no boundary was found"
     verdict = Verdict.FAIL if findings else Verdict.PASS
     return Outcome(RULE.code, verdict, probe.case, tuple(findings), note=note)
 
@@ -92,7 +93,13 @@ def _finding(group: list[Problem], probe: Probe) -> Finding:
     text, help, b = min(group, key=lambda problem: abs(problem[2].at[1]))
     more = f", and so at {len(group) - 1} more" if len(group) > 1 else ""
     return Finding(
-        RULE.code, Verdict.FAIL, f"{text} ({_row(b)}{more})", case=probe.case, leaf=b.input, output=b.output, help=help
+        RULE.code,
+        Verdict.FAIL,
+        f"{text} (left | on | right: {_row(b)}{more})",
+        case=probe.case,
+        leaf=b.input,
+        output=b.output,
+        help=help,
     )
 
 
@@ -110,7 +117,7 @@ def _table(sweep: Sweep) -> Iterator[str]:
 
 def _row(b: Boundary) -> str:
     closed = {True: ", closed", False: ", open", None: ""}[b.closed] if b.saturates else ""
-    return f"value {_triple(b.value)}, derivative {_triple(b.slope)} left | on | right{closed}"
+    return f"value {_triple(b.value)}, derivative {_triple(b.slope)}{closed}"
 
 
 def _triple(of: Triple) -> str:

@@ -12,7 +12,7 @@ APPLIES = frozenset({ClaimKind.EXACT})
 
 
 def run(probe: Probe) -> Outcome:
-    """A rule that returns zeros passes where the derivative is zero; one case where it is not makes the claim tested."""
+    """A rule that returns zeros passes where the derivative is zero; one case where it is not tests the claim."""
     paths = [(), *((mode,) for mode in ("fwd", "rev"))] if probe.order > 1 else [()]
     if any(_moves(probe.study(path)) for path in paths):
         return Outcome(RULE.code, Verdict.PASS, probe.case)

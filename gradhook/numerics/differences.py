@@ -111,9 +111,14 @@ def steps(scale: Array, first: Array | int, reach: Array) -> Array:
     both.
     """
     exponents = np.broadcast_to(first, scale.shape)[:, None] + np.arange(LEVELS)
-    raw = scale[:, None] * PHASE * RATIO ** -exponents.astype(float)
-    grain = 8 * EPS * 2.0 ** np.ceil(np.log2(np.maximum(np.maximum(reach[:, None], raw), np.finfo(float).tiny)))
-    return np.asarray(np.round(raw / grain) * grain)
+    return exact(scale[:, None] * PHASE * RATIO ** -exponents.astype(float), reach)
+
+
+def exact(t: Array, reach: Array) -> Array:
+    """Abscissae (D, T) rounded so that adding them to a point of magnitude ``reach`` loses nothing."""
+    size = np.maximum(np.maximum(reach[:, None], np.abs(t)), np.finfo(float).tiny)
+    grain = 8 * EPS * 2.0 ** np.ceil(np.log2(size))
+    return np.asarray(np.round(t / grain) * grain)
 
 
 def central_slope(ladder: Ladder) -> Slope:

@@ -120,7 +120,7 @@ def _read(ladder: Ladder, lines: Lines) -> Reading:
     slope = _slope(ladder, signature)
     value = np.where(np.isfinite(ladder.centre), np.abs(ladder.centre), 0.0)
     flat = np.asarray(value[None, :] / lines.scale[:, None])
-    return Reading(ladder, slope, signature, _scale(ladder, slope, lines), _rounding(ladder, lines), flat)
+    return Reading(ladder, slope, signature, _scale(ladder, slope, lines), _rounding(ladder, slope, lines), flat)
 
 
 def _slope(ladder: Ladder, signature: Signature) -> Slope:
@@ -151,10 +151,13 @@ def _scale(ladder: Ladder, slope: Slope, lines: Lines) -> Array:
     return np.asarray(size[None, :] / lines.scale[:, None])
 
 
-def _rounding(ladder: Ladder, lines: Lines) -> Array:
+def _rounding(ladder: Ladder, slope: Slope, lines: Lines) -> Array:
     """What JAX's derivative itself may lose (D, m): roundings of the value, and of terms that cancel."""
     value = np.where(np.isfinite(ladder.centre), np.abs(ladder.centre), 0.0)
-    return np.asarray(np.maximum(64 * EPS * value, RTOL * lines.terms)[None, :] / lines.scale[:, None])
+    own = np.maximum(64 * EPS * value, RTOL * lines.terms)[None, :] / lines.scale[:, None]
+    # An output that does not move at all is still summed from numbers like those of the outputs that do.
+    largest = np.where(slope.accepted, np.abs(slope.value), 0.0).max(axis=1, initial=0.0)
+    return np.asarray(np.maximum(own, 16 * EPS * largest[:, None]))
 
 
 def _look_closer(reading: Reading, claims: Claims, tolerance: Tolerance) -> Flags:
@@ -180,7 +183,7 @@ def _probe(evaluate: Evaluate, lines: Lines) -> tuple[Array, Array]:
     offsets = np.arange(float(POINTS)) - (POINTS - 1) // 2
     found = []
     for spacing in noise.SPACINGS:
-        h = np.maximum(_fit(lines) * spacing, 512 * EPS * lines.reach)[:, None]
+        h = differences.exact(np.maximum(_fit(lines) * spacing, 512 * EPS * lines.reach)[:, None], lines.reach)
         points = h * offsets
         # Near an edge both halves lie on the inner side, one behind the other.
         points = np.where(-points > lines.room_back[:, None], points + h * POINTS, points)

@@ -34,7 +34,7 @@ class _Way:
     """One comparison: two programs of a point that must give the same."""
 
     name: str
-    mode: Mode
+    mode: Mode | None
     got: Callable[[Any], Any]
     expected: Callable[[Any], Any]
 
@@ -64,6 +64,7 @@ def _batch(held: Held, tangent: Array) -> Array:
 
 def _ways(held: Held, modes: tuple[Mode, ...], tangent: Array, cotangent: Array, batch: Any) -> Iterator[_Way]:
     forward, reverse = _forward(held.call, tangent), _reverse(held.call, cotangent)
+    yield _Way("under vmap", None, lambda _: jax.vmap(held.call)(batch), lambda _: jax.lax.map(held.call, batch))
     if "fwd" in modes:
         yield _Way("under vmap", "fwd", lambda _: jax.vmap(forward)(batch), lambda _: jax.lax.map(forward, batch))
         yield _Way("by linearize", "fwd", lambda x: jax.linearize(held.call, x)[1](jnp.asarray(tangent)), forward)

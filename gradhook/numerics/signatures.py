@@ -65,10 +65,26 @@ def _signatures(ladder: Ladder, window: NDArray[np.intp], left: Array, right: Ar
     one_sign = (np.sign(bend) == np.sign(bend[:, :1])).all(axis=1)
     return [
         (Shape.JUMP, usable & _lasts(ladder, window) & _between(_rates(size), -0.07, 0.07)),
+        (Shape.KINK, _slight_kink(ladder)),
         (Shape.KINK, bends & one_sign & _between(_rates(bend), -0.15, 0.15)),
         (Shape.CUSP, bends & one_sign & _between(_rates(bend), -0.97, -0.2)),
         (Shape.VERTICAL, leaps & _between(_rates(mean), -0.97, -0.2)),
     ]
+
+
+def _slight_kink(ladder: Ladder) -> Flags:
+    """A bend that is small beside the slope: seen on the finest steps that show it, and not denied by any finer one."""
+    bend, doubt = ladder.forward - ladder.backward, 16 * ladder.noise / ladder.steps[:, :, None]
+    shows = np.abs(bend) > doubt
+    levels = np.where(shows, np.arange(shows.shape[1])[None, :, None], -1)
+    finest = np.sort(levels, axis=1)[:, -WINDOW:]
+    seen = _pick(np.nan_to_num(bend), finest)
+    constant = (finest >= 0).all(axis=1) & _between(_rates(seen), -0.15, 0.15)
+    same_sign = (np.sign(seen) == np.sign(seen[:, :1])).all(axis=1)
+    finer = np.arange(shows.shape[1])[None, :, None] > finest[:, -1:]
+    denied = finer & (np.abs(bend - seen[:, -1:]) > doubt + 0.1 * np.abs(seen[:, -1:]))
+    consecutive = finest[:, -1] - finest[:, 0] < WINDOW + 2
+    return np.asarray(constant & same_sign & consecutive & ~denied.any(axis=1))
 
 
 def _window(ladder: Ladder) -> NDArray[np.intp]:

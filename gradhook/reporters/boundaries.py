@@ -1,7 +1,7 @@
 """What is a surrogate left of, on and right of each boundary, as rows of a table?
 
-The rows come from the note of GRD207: ``x = 0.5: value 0 | 0 | 1, derivative 1 | 1 | 1 left | on | right, closed``,
-several of them with ``; `` between. What does not look like that is shown as it is.
+The rows come from the note of GRD207: ``left | on | right of each boundary: x = 0.5: value 0 | 0 | 1, derivative
+1 | 1 | 1, closed``, several with ``; `` between. What does not look like that is shown as it is.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from gradhook.model import TargetReport
 from gradhook.reporters.markdown import TEXT, code, row, table_head
 
 _CODE = "GRD207"
-_ROW = re.compile(r"(.+): value (.+) \| (.+) \| (.+), derivative (.+) \| (.+) \| (.+) left \| on \| right(?:, (\w+))?")
+_TITLE = "left | on | right of each boundary: "
+_THREE = r"([^|,\s]+) \| ([^|,\s]+) \| ([^|,\s]+)"
+_ROW = re.compile(rf"(.+): value {_THREE}, derivative {_THREE}(?:, (\w+))?")
 _SIDES = ("left", "on", "right")
 HEAD = table_head(("surrogate", "at", *(f"value {s}" for s in _SIDES), *(f"derivative {s}" for s in _SIDES), "bound"))
 _WIDTH = 9
@@ -28,7 +30,7 @@ def _rows(report: TargetReport) -> Iterator[str]:
     for outcome in report.outcomes:
         if outcome.code == _CODE and outcome.note:
             case = f"<br>case {code(outcome.case)}" if outcome.case else ""
-            for line in outcome.note.split("; "):
+            for line in outcome.note.removeprefix(_TITLE).split("; "):
                 yield _row(f"{code(report.target.name)}{case}", line)
 
 

@@ -20,6 +20,8 @@ def environment_parts(report: Report) -> list[str]:
 def environment_table(report: Report) -> Iterator[tuple[str, str]]:
     """Everything that a reader may want to know when another machine gives another answer, as name and value."""
     found = report.environment
+    if found.get("other_gradhook"):
+        yield "gradhook in the project", f"{found['other_gradhook']}, which is not used"
     for key, name in {**_PACKAGES, "system": "OS", "interpreter": "interpreter"}.items():
         if found.get(key):
             yield name, str(found[key])
@@ -58,6 +60,8 @@ def _surroundings(environment: Mapping[str, Any]) -> Iterator[str]:
     for key, name in _PACKAGES.items():
         if environment.get(key):
             yield f"{name} {environment[key]}"
+    if environment.get("other_gradhook"):
+        yield f"not gradhook {environment['other_gradhook']}, which the project has"
     device = environment.get("device") or environment.get("platform")
     if device:
         yield str(device)

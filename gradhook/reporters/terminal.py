@@ -121,6 +121,7 @@ def _finding(finding: Finding, report: TargetReport, name: str, said: set[str], 
 def _facts(report: TargetReport, view: _View) -> Iterator[str]:
     """What a pass rests on."""
     yield "surrogate, as declared" if report.target.claim is ClaimKind.SURROGATE else asked(report)
+    yield from [o.note for o in report.outcomes if o.code == "GRD208" and o.note.startswith("bias: differs")][:1]
     cases = {outcome.case for outcome in report.outcomes} - {None}
     if len(cases) > 1:
         yield f"{len(cases)} cases"

@@ -117,7 +117,7 @@ def _placed(outcome: Outcome, target: Target) -> Outcome:
         findings=tuple(
             replace(
                 f,
-                path=relative(f.path, root) if f.path else target.path,
+                path=(relative(f.path, root) if Path(f.path).is_absolute() else f.path) if f.path else target.path,
                 line=f.line if f.path else target.line,
                 reproduce=f.reproduce or f"gradhook check {shlex.quote(target.path)} -k {shlex.quote(target.qualname)}",
             )

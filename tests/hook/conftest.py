@@ -125,3 +125,21 @@ def user(tmp_path: Path, shared: Path, git: Callable[..., Any]) -> User:
     made = User(root, shared / "gradhook", command, environ, git)
     made.configure()
     return made
+
+
+@pytest.fixture(scope="session")
+def other_python() -> str:
+    """A Python of another version than the one of the tests, from PATH or from pyenv."""
+    shelf = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
+    for minor in (13, 12, 14, 11):
+        if minor == sys.version_info.minor:
+            continue
+        for name in (f"python3.{minor}", *map(str, sorted(shelf.glob(f"3.{minor}.*/bin/python")))):
+            try:
+                asked = [name, "-c", "import sys, ensurepip; print(sys.version_info[1], sys.executable)"]
+                answer = subprocess.run(asked, capture_output=True, text=True)
+            except OSError:
+                continue
+            if answer.returncode == 0 and answer.stdout.split()[0] == str(minor):
+                return answer.stdout.split()[1]
+    pytest.skip("no second Python from 3.11 on, neither on PATH nor in pyenv's folder")

@@ -137,6 +137,7 @@ def test_no_environment_with_jax(user: Any, environment: Make) -> None:
     assert "gradhook's own" in ran.text
     assert "pip install jax" in ran.text
     assert "--python PATH" in ran.text
+    assert "additional_dependencies: [jax]" in ran.text
 
 
 def test_the_hooks_own_environment_serves_when_it_has_jax(user: Any, environment: Make, tmp_path: Path) -> None:
@@ -220,29 +221,9 @@ def test_the_system_hook_takes_what_is_active(user: Any, environment: Make, tmp_
     assert which(user.all_files()) == str(active)
 
 
-def other_python() -> str | None:
-    """A Python of another version than the one of the tests, from PATH or from pyenv."""
-    shelf = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
-    for minor in (13, 12, 14, 11):
-        if minor == sys.version_info.minor:
-            continue
-        for name in (f"python3.{minor}", *map(str, sorted(shelf.glob(f"3.{minor}.*/bin/python")))):
-            try:
-                asked = [name, "-c", "import sys, ensurepip; print(sys.version_info[1], sys.executable)"]
-                answer = subprocess.run(asked, capture_output=True, text=True)
-            except OSError:
-                continue
-            if answer.returncode == 0 and answer.stdout.split()[0] == str(minor):
-                return answer.stdout.split()[1]
-    return None
-
-
-def test_hook_and_project_of_different_pythons(user: Any, environment: Make) -> None:
-    other = other_python()
-    if other is None:
-        pytest.skip("no second Python from 3.11 on, neither on PATH nor in pyenv's folder")
+def test_hook_and_project_of_different_pythons(user: Any, environment: Make, other_python: str) -> None:
     own = environment(user.root / ".venv")
-    user.configure(language_version=other)
+    user.configure(language_version=other_python)
     user.write("m.py", RIGHT)
     user.write("which.py", INTERPRETER)
     user.git("add", "-A")

@@ -73,8 +73,8 @@ def test_a_failing_row_has_all_that_is_known(rich: Report) -> None:
 
 def test_the_environment(rich: Report) -> None:
     more = {
-        "matmul_precision": "highest", "devices": 8, "system": "Linux x86_64", "commit": "abc123",
-        "variables": {"XLA_FLAGS": "--xla_a=|b"},
+        "other_gradhook": "0.0.9", "matmul_precision": "highest", "devices": 8, "system": "Linux x86_64",
+        "commit": "abc123", "variables": {"XLA_FLAGS": "--xla_a=|b"},
     }  # fmt: skip
     found = dict(row for row in cells(render(replace(rich, environment={**rich.environment, **more}))) if len(row) == 2)
     assert found["jax"] == "0.10.2"
@@ -84,6 +84,7 @@ def test_the_environment(rich: Report) -> None:
     assert found["OS"] == "Linux x86_64"
     assert found["commit"] == "abc123"
     assert found["XLA_FLAGS"] == "--xla_a=|b"
+    assert found["gradhook in the project"] == "0.0.9, which is not used"
     assert found["rtol"] == "2e-10 (default)"
     assert found["seed"] == "7 (--seed)"
     assert found["modes"] == "fwd (pyproject.toml)"
@@ -102,9 +103,9 @@ def test_failures_come_worst_first(target) -> None:
 
 def test_a_surrogate_is_named_as_one_with_its_boundaries(target) -> None:
     note = (
-        "along x ties are rounded half to even; "
-        "x = 0.5: value 0 | 0 | 1, derivative 1 | 0.5 | 1 left | on | right; "
-        "x = -1: value -1 | -1 | -0.5, derivative 0 | 1 | 1 left | on | right, closed"
+        "left | on | right of each boundary: along x ties are rounded half to even; "
+        "x = 0.5: value 0 | 0 | 1, derivative 1 | 0.5 | 1; "
+        "x = -1: value -1 | -1 | -0.5, derivative 0 | 1 | 1, closed"
     )
     outcomes = (Outcome("GRD207", Verdict.PASS, "args", note=note),)
     text = render(Report((target("f", Verdict.PASS, claim=ClaimKind.SURROGATE, outcomes=outcomes),)))
@@ -127,13 +128,12 @@ def test_the_boundaries_are_those_that_the_check_writes() -> None:
     from gradhook.contracts import Boundary
     from gradhook.reporters.boundaries import _ROW
 
-    fields = {name: None for name in Boundary.__dataclass_fields__}
-    triples = {"at": (0.4, 0.5, 0.6), "value": (0.0, 0.0, 1.0), "slope": (1.0, 1.0, 1.0), "input": "x[0]"}
-    b = Boundary(**{**fields, **triples, "saturates": True, "closed": True})
+    three = (0.0, 0.0, 0.0)
+    b = Boundary("x[0]", "out", (0.4, 0.5, 0.6), (0.0, 0.0, 0.25), (0.0, 1.0, 1.0), three, three, jumps=False)
     (line,) = check._table(SimpleNamespace(ties="", boundaries=(b,), input="x[0]"))
     found = _ROW.fullmatch(line)
     assert found
-    assert found.groups() == ("x[0] = 0.5", "0", "0", "1", "1", "1", "1", "closed")
+    assert found.groups() == ("x[0] = 0.5", "0", "0", "0.25", "0", "1", "1", "closed")
 
 
 def many(target: Any, verdict: Verdict, count: int, start: int = 0) -> tuple[Any, ...]:
@@ -201,7 +201,7 @@ def test_no_text_of_a_report_changes_the_page(name: str, path: str, message: str
             "GRD101", Verdict.FAIL, message, case=name, help=message, reproduce=message, path=path, line=1
         )
         bad = TargetReport(subject, Verdict.FAIL, findings=(finding,), output=message)
-        good = TargetReport(subject, Verdict.PASS, (Outcome("GRD207", Verdict.PASS, name, note=message),))
+        good = TargetReport(subject, Verdict.PASS, (Outcome("GRD207", Verdict.PASS, name, note=f"x{message}"),))
         more = {"device": f"x{message}", "variables": {"XLA_FLAGS": message}}
         return render(Report((bad, good), (Notice("GRD501", path, 1, message),), more))
 

@@ -100,6 +100,9 @@ def _truth(line: Line, track: Track, at: Array, leaps: list[float], spoken: bool
     even = core[np.linspace(0, len(core) - 1, min(len(core), COUNT // 3 - len(close))).astype(int)]
     chosen = np.concatenate([even, [c for c in close if track.low < c < track.high]])
     step = STEP * np.maximum(1.0, np.abs(chosen))
+    # A point in the middle of a leap has equal differences on both sides, and no derivative.
+    chosen = chosen[np.all([np.abs(chosen - leap) > 1.5 * step for leap in leaps] or [step > 0], axis=0)]
+    step = STEP * np.maximum(1.0, np.abs(chosen))
     triple = np.stack([chosen - step, chosen, chosen + step])
     points = line.run(track.coordinate, triple.ravel(), np.full(triple.size, track.output), spoken)
     value, slope = points.values[:, track.output].reshape(triple.shape), points.slope.reshape(triple.shape)[1]
