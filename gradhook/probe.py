@@ -225,8 +225,8 @@ class Probe(Protocol):
     def rulebook(self) -> Rulebook | None:
         """What more can be asked of a function with a rule of its own; None for any other."""
 
-    def exact_arguments(self) -> Study | Fault | None:
+    def exact_arguments(self) -> Probe | None:
         """A surrogate as a function of the arguments in which it is claimed to be exact."""
 
-    def stand_in(self) -> Study | Fault | None:
+    def stand_in(self) -> Probe | None:
         """The function whose derivative a surrogate is declared to have, on its own."""

@@ -10,7 +10,7 @@ from gradhook.comparison import compare
 from gradhook.judge import SURROGATE, Array, Flags
 from gradhook.messages import MODE_NAMES, number
 from gradhook.model import ClaimKind, Finding, Mode, Outcome, Rule, Verdict, worst
-from gradhook.probe import Contract, Fault, Probe, Study
+from gradhook.probe import Contract, Fault, Probe
 
 RULE = Rule("GRD202", "surrogate-derivative", "Is a surrogate's derivative the declared one, in each mode?")
 APPLIES = frozenset({ClaimKind.SURROGATE})
@@ -98,13 +98,14 @@ def _measured(probe: Probe) -> list[Outcome]:
     ]
 
 
-def _compared(study: Study | Fault | None, what: str, probe: Probe) -> list[Outcome]:
-    if study is None:
+def _compared(exact: Probe | None, what: str, probe: Probe) -> list[Outcome]:
+    if exact is None:
         return []
+    study = exact.study()
     if isinstance(study, Fault):
         finding = Finding(RULE.code, Verdict.FAIL, f"{what}it raises {study.message}", case=probe.case)
         return [Outcome(RULE.code, Verdict.FAIL, probe.case, (finding,))]
-    outcomes = [compare(study, mode, probe, RULE.code) for mode in study.claims]
+    outcomes = [compare(study, mode, exact, RULE.code) for mode in study.claims]
     return [
         dataclasses.replace(
             o,

@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from gradhook.contracts import Rulebook
-from gradhook.judge import Array, columns_of
+from gradhook.judge import Array, columns_of, shape_number, torn_outputs
 from gradhook.messages import MODE_NAMES, number
-from gradhook.model import ClaimKind, Finding, Mode, Outcome, Rule, Verdict
+from gradhook.model import ClaimKind, Finding, Mode, Outcome, Rule, Shape, Verdict
 from gradhook.probe import Fault, Probe, Study
 
 RULE = Rule(
@@ -63,7 +63,8 @@ def _flat(study: Study, mode: Mode, claim: Array, probe: Probe) -> Finding | Non
     measured = columns_of(study.measured, study.columns(mode))
     with np.errstate(invalid="ignore"):
         still = measured.accepted & (measured.value == 0) & (np.isnan(measured.coarse) | (measured.coarse == 0))
-        flat = still & np.isfinite(claim) & (np.abs(claim) > 1e-6) & (np.abs(claim) > 1e3 * measured.error)
+        smooth = (measured.shape == shape_number(Shape.SMOOTH)) & ~torn_outputs(study.directions, measured)
+        flat = smooth & still & np.isfinite(claim) & (np.abs(claim) > 1e-6) & (np.abs(claim) > 1e3 * measured.error)
     moves = (~still & (np.abs(claim) > 0)).any()
     if not flat.any() or moves:
         return None

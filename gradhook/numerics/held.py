@@ -77,10 +77,13 @@ def gather(
     leaves, moved, described = [], [], []
     for place, (path, given) in enumerate(flat):
         spec = given if isinstance(given, Spec) else None
-        value = _promote(draw(spec, random) if spec else given)
-        leaves.append(value)
         top = _top(path, names)
-        if is_floating(value) and (chosen is None or top in chosen):
+        fixed = chosen is not None and top not in chosen
+        # A number that is not differentiated stays one: an array, even a constant one, cannot be branched on in a jit.
+        keep = fixed and isinstance(given, (int, float, complex))
+        value = given if keep else _promote(draw(spec, random) if spec else given)
+        leaves.append(value)
+        if is_floating(value) and not fixed:
             moved.append(place)
             described.append(leaf_of(top + jax.tree_util.keystr(path[2:]), value, spec, top))
     if not moved:

@@ -203,19 +203,19 @@ class Instruments:
         spoken = coordinates(self.held.arguments, exact)
         return Rules(self.held, self.function, declared, d.modes or MODES, spoken, self.seed, self.clock)
 
-    def exact_arguments(self) -> Study | Fault | None:
+    def exact_arguments(self) -> Instruments | None:
         """A surrogate as a function of the arguments in which it is claimed to be exact."""
-        return self._alone(self.function, self.demands.exact_in) if self.demands.exact_in else None
+        return self._exact(self.function, self.demands.exact_in) if self.demands.exact_in else None
 
-    def stand_in(self) -> Study | Fault | None:
+    def stand_in(self) -> Instruments | None:
         """The function whose derivative a surrogate is declared to have, on its own."""
         other = self.demands.derivative_of
-        return None if other is None else self._alone(other, self.demands.wrt)
+        return None if other is None else self._exact(other, self.demands.wrt)
 
-    def _alone(self, function: Callable[..., Any], wrt: Wrt) -> Study | Fault:
-        """The study of a function of the same arguments, some of them differentiated."""
-        d, held = self.demands, hold(function, self._arguments(function, wrt))
-        return Laboratory(held, self.seed, d.modes or MODES, d.tolerance, None, self.clock).study()
+    def _exact(self, function: Callable[..., Any], wrt: Wrt) -> Instruments:
+        """A function of the same arguments, some of them differentiated, under an exact claim."""
+        demands = Demands(modes=self.demands.modes, tolerance=self.demands.tolerance, wrt=wrt)
+        return Instruments(function, self.situation, demands, self.seed, self.clock)
 
     def _arguments(self, function: Callable[..., Any], wrt: Wrt) -> Arguments:
         random = generator(self.seed, "draw")
