@@ -154,6 +154,11 @@ def _vertical(spot: Spot) -> Text:
 
 
 def _noise(spot: Spot) -> Text:
+    if spot.get("noise") == 0:
+        return (
+            f"noise: {spot.claim}, {spot.measurement}, but the claim itself moves as much when the input is rounded",
+            "the function is ill-conditioned here: choose a case of ordinary size, or state rtol= or atol=",
+        )
     return (
         f"noise: the value is uncertain by {bar(spot.get('noise'))}: {spot.claim}, {spot.measurement} ({spot.seen})",
         "a solver's tolerance or a cancellation limits the value: tighten it for the case, or state rtol= or atol=",

@@ -8,7 +8,18 @@ from dataclasses import dataclass
 
 from gradhook.model import ClaimKind, Finding, Notice, Report, TargetReport, Verdict
 from gradhook.reporters.environment import environment_parts
-from gradhook.reporters.wording import WORSE_FIRST, answers, asked, clean, flat, place, resolution, skipped, summary
+from gradhook.reporters.wording import (
+    WORSE_FIRST,
+    answers,
+    asked,
+    both_modes,
+    clean,
+    flat,
+    place,
+    resolution,
+    skipped,
+    summary,
+)
 
 _WORD = {
     Verdict.ERROR: "ERROR",
@@ -90,7 +101,7 @@ def _target(report: TargetReport, view: _View) -> Iterator[str]:
     name = clean(report.target.qualname)
     if report.verdict is Verdict.PASS:
         yield from _row(Verdict.PASS, name, _dotted(_facts(report, view)), view)
-    findings = answers(report)
+    findings = both_modes(answers(report))
     said: set[str] = set()
     shown = findings if view.verbose else findings[:_MOST_FINDINGS]
     for nth, finding in enumerate(shown):

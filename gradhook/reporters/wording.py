@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from gradhook.model import ClaimKind, Finding, Outcome, Report, Target, TargetReport, Verdict
 
@@ -85,3 +86,18 @@ def _asides(passed: Iterable[TargetReport]) -> str:
     cached = sum(t.cached for t in passed)
     parts = [f"{surrogates} surrogate{'s' * (surrogates > 1)}"] * bool(surrogates) + [f"{cached} cached"] * bool(cached)
     return ", ".join(parts)
+
+
+def both_modes(findings: Sequence[Finding]) -> list[Finding]:
+    """Findings with those of reverse mode left out that say word for word what forward mode says."""
+    spoken = {(f.case, f.message.replace("forward mode claims", "reverse mode claims", 1)): f for f in findings}
+    kept: list[Finding] = []
+    for finding in findings:
+        twin = spoken.get((finding.case, finding.message))
+        if twin is None or twin is finding or twin not in kept:
+            kept.append(finding)
+        else:
+            codes = twin.code if twin.code == finding.code else f"{twin.code}, {finding.code}"
+            words = twin.message.replace("forward mode claims", "both modes claim", 1)
+            kept[kept.index(twin)] = replace(twin, code=codes, message=words)
+    return kept
