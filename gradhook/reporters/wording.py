@@ -90,14 +90,15 @@ def _asides(passed: Iterable[TargetReport]) -> str:
 
 def both_modes(findings: Sequence[Finding]) -> list[Finding]:
     """Findings with those of reverse mode left out that say word for word what forward mode says."""
-    spoken = {(f.case, f.message.replace("forward mode claims", "reverse mode claims", 1)): f for f in findings}
+    forward, reverse = "forward mode claims", "reverse mode claims"
+    spoken = {(f.case, f.message.replace(forward, reverse, 1)): f for f in findings if forward in f.message}
     kept: list[Finding] = []
     for finding in findings:
         twin = spoken.get((finding.case, finding.message))
-        if twin is None or twin is finding or twin not in kept:
+        if twin is None or twin not in kept:
             kept.append(finding)
         else:
             codes = twin.code if twin.code == finding.code else f"{twin.code}, {finding.code}"
-            words = twin.message.replace("forward mode claims", "both modes claim", 1)
+            words = twin.message.replace(forward, "both modes claim", 1)
             kept[kept.index(twin)] = replace(twin, code=codes, message=words)
     return kept
