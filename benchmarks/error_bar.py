@@ -125,10 +125,12 @@ def _batch(programs: Programs, random: np.random.Generator) -> Trials:
     packed = np.concatenate([x, centre, inner, outer, family])
     measured = _measure(programs, packed, _lines(x, centre, inner, family), truth.astype(np.float64))
     diagonal = np.arange(BATCH), np.arange(BATCH)
-    judged = judge(np.diag(truth.astype(np.float64)), measured, Tolerance())
+    allowed = judge(np.diag(truth.astype(np.float64)), measured, Tolerance()).tolerance[diagonal]
+    # Against the derivative itself; where it vanishes there is no relative error to speak of.
+    size = np.where(truth == 0, np.nan, np.abs(truth)).astype(np.float64)
     return Trials(
         family, truth, measured.value[diagonal], measured.error[diagonal], measured.accepted[diagonal],
-        judged.resolution[diagonal],
+        (allowed + measured.error[diagonal]) / size,
     )  # fmt: skip
 
 
@@ -152,7 +154,7 @@ def report(trials: Trials) -> str:
     for name, mine in [*rows, ("all", np.ones(len(trials.family), dtype=bool))]:
         if mine.any():
             shares = f"{trials.held[mine].mean():>10.3%}{trials.accepted[mine].mean():>10.2%}"
-            lines.append(f"{name:<26}{mine.sum():>7}{shares}{np.median(trials.resolution[mine]):>20.1e}")
+            lines.append(f"{name:<26}{mine.sum():>7}{shares}{np.nanmedian(trials.resolution[mine]):>20.1e}")
     return "\n".join(lines)
 
 

@@ -84,4 +84,4 @@ def plot(path):
 
 
 if __name__ == "__main__":
-    print("loss without and with the surrogate: {:.3f}, {:.3f}".format(*plot(sys.argv[1])))  # noqa: T201
+    print("loss without and with the surrogate: {:.3f}, {:.3f}".format(*plot(sys.argv[1])))

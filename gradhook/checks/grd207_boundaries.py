@@ -40,19 +40,24 @@ Problem = tuple[str, str, Boundary]
 
 
 def _problems(b: Boundary, rulebook: Rulebook) -> Iterator[Problem]:
-    for side in range(3):
-        got, wanted = b.value[side], b.reference[side]
-        if not math.isnan(wanted) and (got != wanted or math.copysign(1, got) != math.copysign(1, wanted)):
-            text = f"{_at(b, side)} the value of {b.output} is {number(got)}, forward= gives {number(wanted)}"
-            yield text, "look at how ties are rounded, and at < beside <= in forward= and in the function", b
-            return
-    for side in range(3):
-        slope, allowed = b.slope[side], _allowed(b, side, rulebook.bounds)
-        if allowed and not any(_same(slope, one) for one in allowed):
-            meant = " or ".join(dict.fromkeys(number(one) for one in allowed))
-            text = f"{_at(b, side)} the derivative of {b.output} is {number(slope)}, declared is {meant}"
-            yield text, "a bound is closed (<=) in one of them and open (<) in the other; jnp.clip gives half on it", b
-            return
+    """What is wrong on one or two of the three places; what is wrong on all of them is no matter of the boundary."""
+    values = [side for side in range(3) if not _same_value(b.value[side], b.reference[side])]
+    if 0 < len(values) < 3:
+        side = values[0]
+        text = f"the value of {b.output} is {number(b.value[side])}, forward= gives {number(b.reference[side])}"
+        yield f"{_at(b, side)} {text}", "look at how ties are rounded, and at < beside <= in both functions", b
+    allowed = [_allowed(b, side, rulebook.bounds) for side in range(3)]
+    slopes = [s for s in range(3) if allowed[s] and not any(_same(b.slope[s], one) for one in allowed[s])]
+    if 0 < len(slopes) < 3:
+        side = slopes[0]
+        meant = " or ".join(dict.fromkeys(number(one) for one in allowed[side]))
+        text = f"the derivative of {b.output} is {number(b.slope[side])}, declared is {meant}"
+        help = "a bound is closed (<=) in one of them and open (<) in the other; jnp.clip gives half on it"
+        yield f"{_at(b, side)} {text}", help, b
+
+
+def _same_value(got: float, wanted: float) -> bool:
+    return math.isnan(wanted) or got == wanted  # the sign of a zero counts at the author's own points only
 
 
 def _allowed(b: Boundary, side: int, bounds: str | None) -> tuple[float, ...]:

@@ -29,5 +29,5 @@ def test_nearly_every_derivative_is_measured(trials: Any) -> None:
 
 
 def test_the_bar_is_fine(trials: Any) -> None:
-    assert np.median(trials.resolution) <= 1e-9
-    assert np.quantile(trials.resolution, 0.95) <= 1e-5
+    assert np.nanmedian(trials.resolution) <= 1e-9
+    assert np.nanquantile(trials.resolution, 0.95) <= 1e-5

@@ -382,6 +382,16 @@ def test_single_precision_inside_is_named_with_its_line() -> None:
     }
 
 
+def test_a_large_output_does_not_hide_a_small_one() -> None:
+    """The second derivative is wrong by 3e-5 and measured to 5e-5: that is no pass, whatever stands beside it."""
+
+    def f(x: Any) -> Any:
+        return jnp.array([1e12 * x, jnp.sin(x) + 3e-5 * jax.lax.stop_gradient(jnp.sin(x)) + 1e9])
+
+    assert _examine(lambda x: f(x)[1], args=(0.7,)).verdict is UNDECIDED
+    assert _examine(f, args=(0.7,)).verdict is not PASS
+
+
 def test_findings_have_a_place_and_a_command() -> None:
     findings = _examine(jnp.sin, args=(0.5,), exact=jnp.sin).findings
     assert len(findings) == 2

@@ -1,0 +1,58 @@
+"""GRD204: the derivative takes every dtype and shape that the function takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from gradhook import uniform
+from gradhook.checks import grd204_structure as check
+from gradhook.model import Verdict
+
+X = uniform(4, low=-3, high=3)
+
+
+def rounded(rule: Any) -> Any:
+    """round with a rule that gives the tangent from the point and the tangent."""
+    f = jax.custom_jvp(lambda x: jnp.round(x))
+    f.defjvp(lambda p, t: (f(p[0]), rule(p[0], t[0])))
+    return f
+
+
+def test_a_rule_for_every_dtype_passes_and_says_what_was_asked(ask: Any) -> None:
+    outcome = ask(check, rounded(lambda x, t: 0.5 * t), X, surrogate=True)
+    assert outcome.verdict is Verdict.PASS
+    assert outcome.note == "traced for float64, float32, bfloat16, rank 0, size 0"
+
+
+@pytest.mark.parametrize(
+    ("rule", "name"),
+    [
+        (lambda x, t: np.float64(0.5) * t, "bfloat16"),
+        (lambda x, t: t.astype(jnp.float32), "float64"),
+        (lambda x, t: t.at[0].set(t[0]) if t.ndim else t[0], "rank 0"),
+        (lambda x, t: t + 0 * t[0] if t.shape != (0,) else t[:, None], "size 0"),
+    ],
+)
+def test_a_rule_that_fits_one_dtype_or_shape_only(ask: Any, rule: Any, name: str) -> None:
+    outcome = ask(check, rounded(rule), X, surrogate=True)
+    assert any(f.message.startswith(f"for {name}, ") for f in outcome.findings)
+
+
+def test_what_the_function_refuses_its_derivative_may_refuse(ask: Any) -> None:
+    f = jax.custom_jvp(lambda x: jnp.round(x) * x[0])
+    f.defjvp(lambda p, t: (f(p[0]), t[0] * p[0][0]))
+    assert ask(check, f, X, surrogate=True).verdict is Verdict.PASS
+
+
+def test_a_value_of_another_dtype_than_the_reference(ask: Any) -> None:
+    f = jax.custom_jvp(
+        lambda x: jnp.where(x > 0, jnp.float32(1), jnp.float32(0)).astype(jnp.promote_types(x.dtype, "float32"))
+    )
+    f.defjvp(lambda p, t: (f(p[0]), t[0].astype(f(p[0]).dtype)))
+    outcome = ask(check, f, X, surrogate=True, forward=lambda x: (x > 0).astype(x.dtype))
+    assert any("that of forward=" in f.message for f in outcome.findings)

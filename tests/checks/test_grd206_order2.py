@@ -1,0 +1,56 @@
+"""GRD206: differentiated twice, a surrogate is what was declared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from gradhook import uniform
+from gradhook.checks import grd206_order2 as check
+from gradhook.model import Verdict
+
+X = uniform(4, low=-3, high=3)
+
+
+def rounded(rule: Any) -> Any:
+    """round with a rule that gives the tangent from the point and the tangent."""
+    f = jax.custom_jvp(lambda x: jnp.round(x))
+    f.defjvp(lambda p, t: (f(p[0]), rule(p[0], t[0])))
+    return f
+
+
+def bumped(x: Any, t: Any) -> Any:
+    return t / (1 + x * x)
+
+
+def frozen(x: Any, t: Any) -> Any:
+    return jax.lax.stop_gradient(1 / (1 + x * x)) * t
+
+
+@pytest.mark.parametrize(("rule", "order2"), [(bumped, "of the surrogate"), (frozen, "zero"), (bumped, None)])
+def test_as_declared(ask: Any, rule: Any, order2: str | None) -> None:
+    outcome = ask(check, rounded(rule), X, surrogate=True, derivative_of=jnp.arctan, order2=order2)
+    assert outcome.verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(("rule", "order2"), [(frozen, "of the surrogate"), (bumped, "zero"), (bumped, "error")])
+def test_otherwise(ask: Any, rule: Any, order2: str) -> None:
+    outcome = ask(check, rounded(rule), X, surrogate=True, derivative_of=jnp.arctan, order2=order2)
+    assert outcome.verdict is Verdict.FAIL
+    assert order2 in outcome.findings[0].message
+
+
+def test_without_a_declaration_the_note_says_what_it_is(ask: Any) -> None:
+    assert "is not zero" in ask(check, rounded(bumped), X, surrogate=True).note
+    assert "is zero" in ask(check, rounded(lambda x, t: t), X, surrogate=True).note
+
+
+@pytest.mark.parametrize("mode", ["fwd", "rev"])
+def test_a_rule_that_returns_the_plain_value_is_lost(ask: Any, mode: str) -> None:
+    f = jax.custom_jvp(lambda x: jnp.round(x))
+    f.defjvp(lambda p, t: (jnp.round(p[0]), t[0]))
+    outcome = ask(check, f, X, surrogate=True, modes=(mode,))
+    assert "lost at second order" in outcome.findings[0].message

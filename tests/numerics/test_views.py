@@ -1,0 +1,103 @@
+"""Functions of very many numbers: followed along few directions, seen through a sample, searched by bisection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from gradhook import normal, positive, simplex
+from gradhook.checks import grd101_forward, grd102_reverse
+from gradhook.model import Verdict
+from gradhook.numerics.drawing import generator
+from gradhook.numerics.held import gather, hold
+from gradhook.numerics.instruments import Demands, Instruments, Situation
+from gradhook.numerics.programs import Clock
+from gradhook.numerics.views import FOLLOWED, MANY, SAMPLED, entry, view, weights
+
+SIZE = 3000
+
+
+def probe(function: Callable[..., Any], *args: Any, **said: Any) -> Instruments:
+    return Instruments(function, Situation("batch", args), Demands(**said), "seed", Clock())
+
+
+def off_by(fault: float, place: int) -> Callable[..., Any]:
+    """sum(sin(x)) with a rule that is wrong in one element, on purpose."""
+
+    @jax.custom_jvp
+    def total(x: Any) -> Any:
+        return jnp.sum(jnp.sin(x))
+
+    total.defjvp(lambda p, t: (total(p[0]), jnp.sum(jnp.cos(p[0]).at[place].mul(1 + fault) * t[0])))
+    return total
+
+
+def test_weights_are_the_same_for_numpy_and_jax_and_all_occur() -> None:
+    ours, theirs = weights(np, 5, 5000, 3), weights(jnp, 5, 5000, jnp.uint32(3))
+    np.testing.assert_array_equal(ours, np.asarray(theirs))
+    values, counts = np.unique(ours, return_counts=True)
+    assert len(values) == 6
+    assert counts.min() > 600
+    assert not np.array_equal(ours, weights(np, 5, 5000, 4))
+
+
+@pytest.mark.parametrize("function", [lambda x: jnp.sum(jnp.sin(x) * x), lambda x: jnp.sin(x) * x])
+def test_a_right_function_of_many_numbers_passes(function: Callable[[Any], Any]) -> None:
+    seen = probe(function, normal(SIZE))
+    for check in (grd101_forward, grd102_reverse):
+        outcome = check.run(seen)
+        assert outcome.verdict is Verdict.PASS
+        assert outcome.resolution is not None and outcome.resolution < 1e-8
+
+
+@pytest.mark.parametrize("place", [0, 1234, SIZE - 1])
+def test_one_wrong_element_among_many_is_found_and_named(place: int) -> None:
+    outcome = grd102_reverse.run(probe(off_by(1e-3, place), normal(SIZE)))
+    assert outcome.verdict is Verdict.FAIL
+    finding = outcome.findings[0]
+    assert (finding.leaf, finding.index) == ("x", (place,))
+    assert "found by bisection" in finding.message
+
+
+def test_many_outputs_are_sampled_and_combined() -> None:
+    held = hold(jnp.sin, gather(jnp.sin, (normal(SIZE),), {}, None, generator("x")))
+    seen = view(held, held.call, "seed")
+    assert SIZE >= MANY
+    assert len(seen.outputs) == SAMPLED + len(seen.weights)
+    assert len(seen.operands) == FOLLOWED
+
+
+def test_no_evaluation_leaves_the_domain_of_many_inputs() -> None:
+    smallest = []
+
+    def log_sum(x: Any) -> Any:
+        jax.debug.callback(lambda low: smallest.append(float(low)), jnp.min(x))
+        return jnp.sum(jnp.log(x))
+
+    study = probe(log_sum, positive(300)).study()
+    assert (study.measured.accepted).all()  # type: ignore[union-attr]
+    assert min(smallest) > 0
+
+
+def test_directions_of_a_large_simplex_keep_the_sum() -> None:
+    held = hold(jnp.sum, gather(jnp.sum, (simplex(200),), {}, None, generator("x")))
+    seen = view(held, held.call, "seed")
+    for row in range(FOLLOWED):
+        assert abs(seen.explicit(row).sum()) < 1e-12
+
+
+def test_an_entry_is_what_the_direction_holds() -> None:
+    held = hold(jnp.sum, gather(jnp.sum, (normal(200),), {}, None, generator("x")))
+    whole = view(held, held.call, "seed").explicit(2)
+    assert [entry(held, 2, k) for k in (0, 7, 199)] == [whole[0], whole[7], whole[199]]
+
+
+def test_memory_and_text_stay_small_for_a_large_input() -> None:
+    seen = probe(lambda x: jnp.sum(x * x), normal(10**6))
+    study = seen.study()
+    assert study.measured.value.shape == (FOLLOWED, 1)  # type: ignore[union-attr]
