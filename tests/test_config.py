@@ -63,6 +63,7 @@ GOOD = {
     "undecided": ('"warn"', "warn"),
     "unclaimed": ('"ignore"', "ignore"),
     "output-format": ('"json"', "json"),
+    "self-test": ("true", True),
     "fail-on-empty": ("true", True),
     "exit_zero": ("true", True),
 }

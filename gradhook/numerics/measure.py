@@ -137,8 +137,7 @@ def _scale(ladder: Ladder, slope: Slope, lines: Lines) -> Array:
     """The size of derivative (D, m) against which an error bar is coarse or fine: a change over the natural scale.
 
     The largest change of that output in any direction. Where none stands out of the noise (the slope vanishes, as far
-    as differences can tell), that of the other outputs or the slope of the surroundings stands in. An output that
-    changes by less than a 1e-5th of what the others do (a saturated unit) need not be resolved to its own last digits.
+    as differences can tell), that of the other outputs or the slope of the surroundings stands in.
     """
     change = np.where(slope.accepted, np.abs(slope.value), 0.0) * lines.scale[:, None]
     uncertain = np.where(slope.accepted, slope.error, np.inf) * lines.scale[:, None]
@@ -146,8 +145,8 @@ def _scale(ladder: Ladder, slope: Slope, lines: Lines) -> Array:
     signal = np.where((change > 100 * uncertain) & (change > DROWNED * value), change, 0.0).max(axis=0, initial=0.0)
     around = ladder.change[:, 2] / ladder.steps[:, 2:3] * lines.scale[:, None]
     around = np.where(np.isfinite(around), around, 0.0).max(axis=0, initial=0.0)
-    shared = np.where(signal > 0, 1e-5, 1.0) * signal.max(initial=0.0)
-    size = np.maximum(np.maximum(signal, shared), np.maximum(lines.terms, 1e-3 * around))
+    size = np.where(signal > 0, signal, signal.max(initial=0.0))
+    size = np.maximum(size, np.maximum(lines.terms, 1e-3 * around))
     return np.asarray(size[None, :] / lines.scale[:, None])
 
 

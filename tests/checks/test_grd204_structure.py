@@ -50,9 +50,10 @@ def test_what_the_function_refuses_its_derivative_may_refuse(ask: Any) -> None:
 
 
 def test_a_value_of_another_dtype_than_the_reference(ask: Any) -> None:
-    f = jax.custom_jvp(
-        lambda x: jnp.where(x > 0, jnp.float32(1), jnp.float32(0)).astype(jnp.promote_types(x.dtype, "float32"))
-    )
+    def wide(x: Any) -> Any:
+        return (x > 0).astype(jnp.promote_types(x.dtype, "float32"))
+
+    f = jax.custom_jvp(wide)
     f.defjvp(lambda p, t: (f(p[0]), t[0].astype(f(p[0]).dtype)))
     outcome = ask(check, f, X, surrogate=True, forward=lambda x: (x > 0).astype(x.dtype))
     assert any("that of forward=" in f.message for f in outcome.findings)

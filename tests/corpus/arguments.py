@@ -81,12 +81,8 @@ def _integrate(y0, t1, k, steps=20):
         return -k * y + jnp.sin(t)
 
     def step(i, y):
-        t = i * h
-        a = slope(t, y)
-        b = slope(t + h / 2, y + h / 2 * a)
-        c = slope(t + h / 2, y + h / 2 * b)
-        d = slope(t + h, y + h * c)
-        return y + h / 6 * (a + 2 * b + 2 * c + d)
+        middle = y + h / 2 * slope(i * h, y)
+        return y + h * slope(i * h + h / 2, middle)
 
     return jax.lax.fori_loop(0, steps, step, y0)
 

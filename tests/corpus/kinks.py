@@ -41,5 +41,5 @@ def entropy_at_the_boundary(p):
 
 @gradcheck(args=(np.array([3e-5, -3e-5, 1.0 + 3e-5, 0.5]),), order=2, modes=("fwd", "rev"))
 def close_to_a_kink(x):
-    """Right: differentiable, but a step of 1e-4 straddles the kink (jax-ml/jax#2953, deeplearning4j#1280)."""
+    """Right: differentiable, but a step of 1e-4 straddles the kink (jax-ml/jax#2953)."""
     return jnp.abs(x) + 2.0 * jnp.maximum(x - 1.0, 0.0)

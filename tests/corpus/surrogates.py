@@ -11,7 +11,7 @@ EXPECT = {
     "clip_after_rounding": ("fail", "GRD202", "x"),
     "gaussian_by_precedence": ("fail", "GRD202", "x"),
     "integers_between": ("fail", "GRD202", "x"),
-    "sigmoid_that_overflows": ("fail", "GRD105"),
+    "sigmoid_that_overflows": ("fail", "GRD202", "x"),
     "superspike": ("pass",),
     "hard_gumbel_softmax": ("pass",),
     "clipped_rounding_inclusive": ("pass",),
@@ -128,7 +128,7 @@ def _fast_sigmoid_slope(primals, tangents):
 )
 @jax.custom_jvp
 def superspike(v):
-    """Right: the true slope is 0, the declared one holds in both modes (jaxleyverse/jaxley#735, brainpy/BrainPy#562)."""
+    """Right: the true slope is 0, the declared one holds in both modes (jaxleyverse/jaxley#735)."""
     return (v >= 0).astype(v.dtype)
 
 

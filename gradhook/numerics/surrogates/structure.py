@@ -20,6 +20,8 @@ from gradhook.numerics.held import Held
 from gradhook.numerics.trees import is_array, is_floating
 
 DTYPES = ("float64", "float32", "bfloat16")
+_UNSUPPORTED = "does not accept dtype"
+"""What JAX says of linear algebra in half precision: no rule could be blamed for that."""
 SHAPES = {"rank 0": (), "size 0": (0,)}
 
 
@@ -106,7 +108,7 @@ def _fits(call: Callable[[list[Any]], list[Any]], outfit: Outfit, modes: tuple[M
             problem, path, line = (_forward if mode == "fwd" else _reverse)(call, outfit.leaves), "", 0
         except Exception as error:
             fault = translate(error)
-            if fault.missing:
+            if fault.missing or _UNSUPPORTED in fault.message:
                 continue
             problem, path, line = f"raises {fault.message}", fault.path, fault.line
         found.append(Fit(outfit.name, mode, problem, path, line))
