@@ -2,11 +2,11 @@
 
     python benchmarks/peers.py [-k NAME] [--seed N]
 
-Every case of ``tests/corpus`` goes through ``gradhook check`` (one process) and through ``check_grads`` (in this one, in
-float64, with its own tolerances and the claimed order and modes; order 1 for surrogates, of which none is claimed).
-``check_grads`` passes, fails (its comparison does not hold) or raises (anything else). A fault that passes is a miss, a
-right function that does not is a false alarm. Where no derivative exists either answer of ``check_grads`` is a mistake.
-The exit status is 1 if gradhook is mistaken.
+Every case of ``tests/corpus`` goes through ``gradhook check`` (one process) and through ``check_grads`` (in this one,
+in float64, with its own tolerances and the claimed order and modes; order 1 for surrogates, which claim none).
+``check_grads`` passes, fails (its comparison does not hold) or raises (anything else, which counts as not passed). A
+fault that passes is a miss, a right function that does not is a false alarm. Where no derivative exists, either answer
+of ``check_grads`` is a mistake. The exit status is 1 if gradhook is mistaken.
 """
 
 from __future__ import annotations

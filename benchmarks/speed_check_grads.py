@@ -10,10 +10,10 @@ from jax.test_util import check_grads
 
 sys.path.insert(0, str(Path(__file__).parent / "speed_project"))
 
-import functions  # noqa: F401, E402  # the annotations fill the registry
+import functions  # noqa: F401  # the annotations fill the registry
 
-from gradhook.annotations import registered  # noqa: E402
-from gradhook.numerics.drawing import draw, generator  # noqa: E402
+from gradhook.annotations import registered
+from gradhook.numerics.drawing import draw, generator
 
 with jax.enable_x64(True):
     for claim in registered():

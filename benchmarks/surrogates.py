@@ -1,6 +1,6 @@
 """What does the whole contract of a surrogate cost beside its first-order check? The goal: at most three times as much.
 
-    python benchmarks/surrogates.py [repetitions]
+python benchmarks/surrogates.py [repetitions]
 """
 
 from __future__ import annotations

@@ -29,6 +29,9 @@ ACCEPTED = {"not fail": {"pass", "undecided"}, "not pass": {"fail", "undecided"}
 REPORT = re.compile(r"\([^()]*\b[\w.-]+/[\w.-]+#\d+[^()]*\)\.$")
 """A docstring ends with the report that it is about."""
 
+QUICK = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+"""Nearly all time is XLA's, which compiles programs that run once; the verdicts must not depend on how well."""
+
 Wanted = tuple[str, ...]
 Reports = dict[str, dict[str, Any]]
 
@@ -48,6 +51,7 @@ def reports() -> Reports:
     """The targets of the JSON report of one run over the whole corpus."""
     environ = {name: text for name, text in os.environ.items() if not name.startswith("GRADHOOK_")}
     environ["PYTHONPATH"] = str(Path(gradhook.__file__).parents[1])
+    environ.setdefault("XLA_FLAGS", QUICK)
     command = [sys.executable, "-m", "gradhook", "check", str(FOLDER), "--python", sys.executable, "--timeout", "600"]
     done = subprocess.run(
         [*command, "--output-format", "json"],
