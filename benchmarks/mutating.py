@@ -29,7 +29,7 @@ ERROR = 1e-6
 
 @dataclass(frozen=True)
 class Fate:
-    """What became of a mutant: ``caught``, ``undecided``, ``missed``, or ``within`` the resolution that a pass states."""
+    """What became of a mutant: ``caught``, ``undecided``, ``missed``, or ``within`` the resolution stated with a pass."""
 
     name: str
     point: str

@@ -16,17 +16,21 @@ ALARMS = ("FALSE ALARM", "UNPROVEN")
 
 
 def scan(results: list[tuple[Entry, list[Answer]]]) -> bool:
-    """A line for each function, wrong derivatives with their proofs, what is not as wanted; whether all is well."""
-    print(f"{'function':34} {'points':>6} {'answers':>7} {'pass':>5} {'fail':>5} {'undecided':26} wanted")
-    for entry, answers in results:
-        print(_line(entry, [a for a in answers if a.rtol == RTOL]))
+    """Wrong derivatives with their proofs, what is not as wanted, and the sums; whether all is well."""
     answers = [a for _, found in results for a in found if a.rtol == RTOL]
     _section("Wrong derivatives in this JAX, each proven", [_flaw(a) for a in answers if _is_flaw(a)])
     _section("Not as wanted", [_complaint(a) for a in answers if a.grade != "ok"])
     return _summary(results, answers)
 
 
-def _line(entry: Entry, answers: list[Answer]) -> str:
+def heading() -> str:
+    """The names of a line's columns."""
+    return f"{'function':34} {'points':>6} {'answers':>7} {'pass':>5} {'fail':>5} {'undecided':26} as wanted"
+
+
+def line(entry: Entry, found: list[Answer]) -> str:
+    """What the scan says about one function."""
+    answers = [a for a in found if a.rtol == RTOL]
     count = Counter(a.verdict for a in answers)
     codes = Counter(code for a in answers if a.verdict is Verdict.UNDECIDED for code in a.codes.split(",") if code)
     undecided = " ".join(f"{code}:{n}" for code, n in sorted(codes.items()))

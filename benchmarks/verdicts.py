@@ -67,9 +67,11 @@ def _catalogue(options: argparse.Namespace) -> bool:
     chosen = [n for n, e in enumerate(ENTRIES) if re.search(options.k, e.name)]
     work = [(n, options.part, options.tolerances) for n in chosen]
     results = []
+    print(tables.heading())
     for n, result in zip(chosen, _results(work, options.j), strict=True):
-        if result.error:
-            print(f"{ENTRIES[n].name}: {result.error}", file=sys.stderr)
+        print(
+            result.error and f"{ENTRIES[n].name}: {result.error}" or tables.line(ENTRIES[n], result.answers), flush=True
+        )
         results.append((ENTRIES[n], result))
     good = not any(r.error for _, r in results)
     if options.part != "mutants":
