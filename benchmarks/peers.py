@@ -4,9 +4,9 @@
 
 Every case of ``tests/corpus`` goes through ``gradhook check`` (one process) and through ``check_grads`` (in this one,
 in float64, with its own tolerances and the claimed order and modes; order 1 for surrogates, which claim none).
-``check_grads`` passes, fails (its comparison does not hold) or raises (anything else, which counts as not passed). A
-fault that passes is a miss, a right function that does not is a false alarm. Where no derivative exists, either answer
-of ``check_grads`` is a mistake. The exit status is 1 if gradhook is mistaken.
+``check_grads`` passes, fails (its comparison does not hold) or raises (anything else, which counts as failed). A fault
+that is not failed is a miss, a right function that is not passed a false alarm. Where no derivative exists, either
+answer of ``check_grads`` is a mistake. The exit status is 1 if gradhook is mistaken.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ACCEPTED = {
     "fail": {"fail", "raises"}, "not pass": {"fail", "raises", "undecided"},
 }  # fmt: skip
 GROUPS = {
-    "faults passed (misses)": ("fail", "not pass"),
+    "faults not failed (misses)": ("fail", "not pass"),
     "right functions not passed (false alarms)": ("pass", "not fail"),
     "decided though no derivative exists": ("undecided",),
 }

@@ -104,7 +104,8 @@ def _outcome(compared: Compared, probe: Probe, code: str) -> Outcome:
         *_shown(compared, wrong, Verdict.FAIL, probe, code),
         *_shown(compared, unsure, Verdict.UNDECIDED, probe, code),
     ]
-    resolution = float(np.max(compared.judgement.resolution[compared.relevant]))
+    passed = compared.relevant & (verdicts == Verdict.PASS)
+    resolution = float(np.max(compared.judgement.resolution[passed if passed.any() else compared.relevant]))
     verdict = worst([f.verdict for f in findings] or [Verdict.PASS])
     return Outcome(code, verdict, probe.case, tuple(findings), resolution, _held_constant(probe))
 
