@@ -1,66 +1,87 @@
-"""Does every case of the corpus of real faults get the verdict that it expects?
+"""Does every case of ``tests/corpus`` get the verdict that it deserves, and what does ``check_grads`` say to it?
 
-A case is a module of ``tests/corpus`` with ``f``, ``make_args()``, ``KIND``, ``EXPECT`` and ``WHY``; optional ``MODES``
-and ``ORDER``, and ``forward_ref`` and ``surrogate_tangent`` for a surrogate.
+The files are projects' code with annotations; ``EXPECT`` in each says by function which verdict is right.
 """
 
 from __future__ import annotations
 
-import importlib.util
+import ast
+import importlib
+import json
 import re
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import jax
+from jax.test_util import check_grads
 
-from gradhook.model import CheckSettings, ClaimKind, Target, TargetReport
-from gradhook.worker.examine import examine
+from gradhook.annotations import Claim, registered
+from gradhook.model import CheckSettings
+from gradhook.numerics.instruments import Instruments
+from gradhook.numerics.programs import Clock
+from gradhook.worker.arguments import demands, situations
 
 FOLDER = Path(__file__).parent.parent / "tests" / "corpus"
 ACCEPTED = {"not fail": ("pass", "undecided"), "not pass": ("fail", "undecided")}
 
 
 def run(pattern: str) -> bool:
-    """Print a line for each case; whether all are as expected."""
-    if not FOLDER.is_dir():
-        print(f"\ncorpus: there is no {FOLDER.relative_to(FOLDER.parent.parent)}, skipped")
+    """Print a line for each case and what each of the two missed or accused wrongly; whether all are as expected."""
+    files = sorted(FOLDER.glob("*.py"))
+    if not files:
+        print("\ncorpus: there is no tests/corpus, skipped")
         return True
-    files = [p for p in sorted(FOLDER.glob("*.py")) if re.search(pattern, p.stem)]
-    print(f"\n{'case':44} {'expected':10} {'verdict':10} as expected")
-    answers = [_case(path) for path in files]
-    counted = [a for a in answers if a is not None]
-    print(f"\ncorpus: {sum(counted)} of {len(counted)} cases as expected")
-    return all(counted)
+    wanted = {name: verdict for file in files for name, verdict in _expected(file) if re.search(pattern, name)}
+    ours, theirs = _reports(), _check_grads(files, set(wanted))
+    print(f"\n{'case':52} {'expected':10} {'gradhook':10} {'check_grads':11} as expected")
+    for name, verdict in wanted.items():
+        good = ours[name] in ACCEPTED.get(verdict, (verdict,))
+        print(f"{name:52} {verdict:10} {ours[name]:10} {theirs[name]:11} {'yes' if good else 'NO'}")
+    for tool, answers in (("gradhook", ours), ("check_grads", theirs)):
+        missed = sum(answers[n] == "pass" for n, v in wanted.items() if v in ("fail", "not pass"))
+        accused = sum(answers[n] == "fail" for n, v in wanted.items() if v in ("pass", "not fail"))
+        print(f"{tool}: {missed} faults passed, {accused} right functions failed, of {len(wanted)} cases")
+    return all(ours[name] in ACCEPTED.get(verdict, (verdict,)) for name, verdict in wanted.items())
 
 
-def _case(path: Path) -> bool | None:
-    with jax.enable_x64(True):
-        module = _load(path)
-    if not hasattr(module, "EXPECT"):
-        return None
-    report = _report(module, path)
-    verdict = str(report.verdict)
-    good = verdict in ACCEPTED.get(module.EXPECT, (module.EXPECT,))
-    print(f"{path.stem:44} {module.EXPECT:10} {verdict:10} {'yes' if good else 'NO: ' + module.WHY}")
-    return good
+def _expected(file: Path) -> Iterator[tuple[str, str]]:
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "EXPECT":
+            yield from ((f"{file.stem}:{name}", said[0]) for name, said in ast.literal_eval(node.value).items())
 
 
-def _report(module: ModuleType, path: Path) -> TargetReport:
-    target = Target(path.stem, "f", path.name, 1, 1, ClaimKind(module.KIND), str(path.parent))
-    options: dict[str, Any] = {"args": module.make_args}
-    if hasattr(module, "MODES"):
-        options["modes"] = module.MODES
-    if module.KIND == "surrogate":
-        options |= {"forward": module.forward_ref, "rule": module.surrogate_tangent}
-    else:
-        options["order"] = getattr(module, "ORDER", 2)
-    return examine(module.f, target, options, CheckSettings(), lambda name: None)
+def _reports() -> dict[str, str]:
+    command = [sys.executable, "-m", "gradhook", "check", str(FOLDER), "--output-format", "json", "--timeout", "600"]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+    return {target["target"]: target["verdict"] for target in json.loads(done.stdout)["targets"]}
 
 
-def _load(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"corpus_{path.stem}", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def _check_grads(files: list[Path], names: set[str]) -> dict[str, str]:
+    sys.path.insert(0, str(FOLDER))
+    answers = {}
+    for file in files:
+        before = len(registered())
+        with jax.enable_x64(True):
+            module = importlib.import_module(file.stem)
+            for claim in registered()[before:]:
+                for name in names & {
+                    f"{file.stem}:{key}" for key, value in vars(module).items() if value is claim.subject
+                }:
+                    answers[name] = _answer(claim)
+    return {name: answers.get(name, "-") for name in names}
+
+
+def _answer(claim: Claim) -> str:
+    """Pass or fail, with the orders and modes that are claimed."""
+    wanted = demands(claim.options, CheckSettings())
+    for situation in situations(claim.options, configured=False):
+        if situation.error is not None:
+            continue
+        held = Instruments(claim.subject, situation, wanted, "check_grads", Clock()).held
+        try:
+            check_grads(held.call, (held.point,), order=wanted.order, modes=wanted.modes or ("fwd", "rev"))
+        except Exception:
+            return "fail"
+    return "pass"

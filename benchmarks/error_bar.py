@@ -21,8 +21,9 @@ import numpy as np
 from jax.scipy import special
 
 from gradhook.judge import Estimate, Tolerance, judge
-from gradhook.numerics.measure import Evaluate, Lines, measure
+from gradhook.numerics.measure import Evaluate, measure
 from gradhook.numerics.programs import Clock, Programs
+from gradhook.numerics.scales import Lines
 
 BATCH = 64
 PROMISE = 0.999

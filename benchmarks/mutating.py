@@ -29,7 +29,7 @@ ERROR = 1e-6
 
 @dataclass(frozen=True)
 class Fate:
-    """What became of a mutant: ``caught``, ``undecided``, ``missed``, or ``within`` the resolution stated with a pass."""
+    """What became of a mutant: caught, undecided, missed, or passed ``within`` the resolution that the pass states."""
 
     name: str
     point: str
@@ -90,7 +90,12 @@ def _kinds(point: Point, study: Study, second: bool) -> Iterator[tuple[str, Vari
         yield "reverse mode only", "transposed", zero.with_scalars(transposed=ERROR), first
         yield "custom_vjp", "pullback", zero.with_scalars(transposed=ERROR), first
     if second:
-        yield "second order only", "tangent", zero.with_scalars(second=ERROR), tuple((mode,) for mode in study.claims)
+        yield (
+            "second order only",
+            "tangent",
+            zero.with_scalars(second=ERROR),
+            (("rev",) if "rev" in study.claims else ("fwd",),),
+        )
 
 
 def _fate(entry: Entry, name: str, kind: str, right: Instruments, probe: Instruments, paths: Paths) -> list[Fate]:

@@ -15,7 +15,7 @@ from gradhook.probe import Fault, Study
 
 WRONG = 1e-7
 """A claim off by more than this, relative to itself and to the terms that it sums, is wrong; less is inaccurate."""
-ROUNDING = 64 * float(np.finfo(float).eps)
+ROUNDING = 256 * float(np.finfo(float).eps)
 UNDERFLOW = 1e-290
 """XLA flushes subnormal numbers to 0."""
 VALUE = 1e-10
@@ -54,7 +54,7 @@ def prove(probe: Instruments, known: Truth, order: int) -> Proof | None:
 
 def _study(study: Study, known: Truth, probe: Instruments) -> tuple[list[int], str] | None:
     true, terms = _along(study, known)
-    terms = terms + UNDERFLOW / ROUNDING
+    terms = terms + _natural(study, known, probe.held.point) + UNDERFLOW / ROUNDING
     if true.shape[1] != len(study.output_labels) or len(study.weights):
         return None
     off = not study.path and _value_off(study, known, probe)
@@ -118,6 +118,16 @@ def _along(study: Study, known: Truth) -> tuple[Array, Array]:
     if study.path[0] == "fwd":
         return _contract("i,dj,oij->do", seed, vectors, known.hessian)
     return _contract("o,dj,oij->di", seed, vectors, known.hessian)
+
+
+def _natural(study: Study, known: Truth, point: Array) -> Array:
+    """The value over the magnitude of the input (D, m): a derivative that is nearly 0 may lose the rounding of that."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        reach = np.where(study.directions != 0, np.abs(point / study.directions), 0.0).max(axis=1, initial=0.0)
+    scale, value = np.maximum(1.0, reach)[:, None], np.abs(np.nan_to_num(known.value))
+    if study.path and study.path[0] == "rev":
+        value = np.abs(study.seeds[0]) @ value / np.maximum(1.0, np.abs(point))
+    return np.asarray(value / scale)
 
 
 def _contract(how: str, *factors: Array) -> tuple[Array, Array]:

@@ -69,9 +69,8 @@ def _catalogue(options: argparse.Namespace) -> bool:
     results = []
     print(tables.heading())
     for n, result in zip(chosen, _results(work, options.j), strict=True):
-        print(
-            result.error and f"{ENTRIES[n].name}: {result.error}" or tables.line(ENTRIES[n], result.answers), flush=True
-        )
+        said = f"{ENTRIES[n].name}: {result.error}" if result.error else tables.line(ENTRIES[n], result.answers)
+        print(said, flush=True)
         results.append((ENTRIES[n], result))
     good = not any(r.error for _, r in results)
     if options.part != "mutants":

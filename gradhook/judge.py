@@ -31,7 +31,8 @@ class Estimate:
     say something else than the finest ones (nan where they agree). ``noise`` is the measured absolute noise of the
     values (0: rounding only), ``quantised`` where it comes from a coarser floating format. ``scale`` is the size of
     derivative against which an error bar is coarse or fine; ``rounding`` is what JAX's own derivative may lose by
-    rounding, as a sum of terms that may cancel; ``centre`` (m,) is the value at the point.
+    rounding, as a sum of terms that may cancel; ``flat`` is the value over its scale, ``swallowed`` a slope that the
+    value may have lost in a sum with larger numbers; ``centre`` (m,) is the value at the point.
     """
 
     value: Array
@@ -48,6 +49,7 @@ class Estimate:
     scale: Array
     rounding: Array
     flat: Array
+    swallowed: Array
     centre: Array
 
 
@@ -152,7 +154,7 @@ def _smooth(claimed: Array, estimate: Estimate, tolerance: Tolerance, allowed: A
         fine = estimate.error <= np.maximum(10 * tolerance.around(claimed), 1e-5 * np.abs(estimate.value))
         # A bar as large as the value itself carries no accusation, however far off the claim is.
         # Under measured noise a bar is a matter of luck, so it takes ten of them to accuse.
-        sure = (fine & (estimate.noise == 0)) | ((gap > 10 * estimate.error) & (estimate.error <= 0.1 * size))
+        sure = (fine & (estimate.noise == 0)) | ((gap > 10 * estimate.error) & (estimate.error <= 0.01 * size))
         elsewhere = np.abs(claimed - estimate.coarse) <= allowed + estimate.coarse_error
     cause = np.where(estimate.quantised, "GRD406", np.where(estimate.noise > 0, "GRD405", "GRD409"))
     differs = estimate.accepted & ~agrees
@@ -162,6 +164,7 @@ def _smooth(claimed: Array, estimate: Estimate, tolerance: Tolerance, allowed: A
             (agrees & ~blind, Verdict.PASS, ""),
             (agrees | ~estimate.accepted, Verdict.UNDECIDED, cause),
             (differs & elsewhere, Verdict.UNDECIDED, "GRD407"),
+            (differs & (np.abs(claimed) <= estimate.swallowed), Verdict.UNDECIDED, cause),
             (differs & sure, Verdict.FAIL, ""),
             (differs, Verdict.UNDECIDED, cause),
         ],

@@ -102,7 +102,7 @@ ENTRIES: tuple[Entry, ...] = (
         {2: kink("equal eigenvalues")},
     ),
     several("jnl.eigh", jnp.linalg.eigh, [(SPD,)], None),
-    several("jnl.eigvals", jnp.linalg.eigvals, [(A,)], eigenvalues),
+    several("jnl.eigvals", jnp.linalg.eigvals, [(A,)], eigenvalues, order=1),
     several(
         "jnl.norm",
         jnp.linalg.norm,

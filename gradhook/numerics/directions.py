@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradhook.numerics.differences import Array
-from gradhook.numerics.measure import Lines
+from gradhook.numerics.scales import Lines
 from gradhook.numerics.trees import Leaf, Space
 from gradhook.probe import Label
 
@@ -88,14 +88,22 @@ def _transposed(k: int, rows: int) -> int:
 
 
 def dense(space: Space, point: Array, random: np.random.Generator) -> Array:
-    """A direction (n,) that moves everything finite, each leaf in proportion to its magnitude."""
+    """A direction (n,) that moves everything finite, each element in proportion to its magnitude."""
     vector = random.choice(_WEIGHTS, space.size)
     start = 0
     for leaf in space.leaves:
         part = slice(start, start + leaf.size)
-        vector[part] = _inside(leaf, vector[part]) * magnitude(point[part])
+        vector[part] = _inside(leaf, vector[part] * _magnitudes(leaf, point[part]))
         start += leaf.size
     return np.where(np.isfinite(point), vector, 0.0)
+
+
+def _magnitudes(leaf: Leaf, values: Array) -> Array:
+    """Powers of two not below the magnitude of each element; of a matrix or a simplex, of the largest."""
+    if leaf.spec and leaf.spec.kind in ("spd", "simplex"):
+        return np.full(values.shape, magnitude(values))
+    finite = np.where(np.isfinite(values), np.abs(values), 1.0)
+    return np.asarray(2.0 ** np.ceil(np.log2(np.maximum(1.0, finite))))
 
 
 def _inside(leaf: Leaf, vector: Array) -> Array:

@@ -19,6 +19,7 @@ _MISSING = {
     r"Differentiation rule for '[^']*' not implemented": "a primitive has no derivative rule",
     r"Transpose rule \(for reverse-mode differentiation\) for .* not implemented": "a primitive has no reverse rule",
     r"Forward-mode differentiation rule for '[^']*' not implemented": "a primitive has no forward rule",
+    r"Derivatives of non-symmetric eigenvectors are only valid": "JAX has no second derivative of eigenvalues",
     r"Linearization failed": "it cannot be linearized, as a batching rule has no reverse mode",
 }
 _LONGEST = 300

@@ -8,42 +8,25 @@ compiled program at other abscissae.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gradhook.judge import Estimate, Tolerance, columns_of, disputed
-from gradhook.model import RTOL, Shape
-from gradhook.numerics import differences, noise, signatures
+from gradhook.model import Shape
+from gradhook.numerics import differences, noise, scales, signatures
 from gradhook.numerics.differences import EPS, LEVELS, RATIO, Array, Flags, Ladder, Slope, chosen
+from gradhook.numerics.scales import Lines
 from gradhook.numerics.signatures import Signature
 
 POINTS = 2 * LEVELS + 1
 """Evaluations for each direction and block: both sides of every level, and the point itself."""
 BLOCKS = 3
 """Blocks of levels one below the other; the last step of the third is 1e-20 of the scale."""
-DROWNED = 3e-10
-"""A change smaller than this part of the value drowns in its rounding: differences cannot resolve it to 1e-6."""
 Evaluate = Callable[[Array], Array]
 """Values (D, POINTS, m) at the points ``x + t v`` for ``t`` of shape (D, POINTS)."""
 Claims = Sequence[tuple[slice, Array]]
 """What is claimed about some of the columns: (D, width of the slice) each."""
-
-
-@dataclass(frozen=True)
-class Lines:
-    """Where the directions lead, (D,) each: natural ``scale`` of a step, ``reach`` of the abscissa, room on both sides.
-
-    ``scale`` is a power of two not below the abscissa's magnitude. No evaluation goes further than ``room_back`` or
-    ``room_ahead``, which is how the domain of an input is respected. ``terms`` (m,) is the size of the terms that each
-    output sums, where it may be a small difference of them.
-    """
-
-    scale: Array
-    reach: Array
-    room_back: Array
-    room_ahead: Array
-    terms: Array = field(default_factory=lambda: np.zeros(1))
 
 
 @dataclass(frozen=True)
@@ -120,7 +103,14 @@ def _read(ladder: Ladder, lines: Lines) -> Reading:
     slope = _slope(ladder, signature)
     value = np.where(np.isfinite(ladder.centre), np.abs(ladder.centre), 0.0)
     flat = np.asarray(value[None, :] / lines.scale[:, None])
-    return Reading(ladder, slope, signature, _scale(ladder, slope, lines), _rounding(ladder, slope, lines), flat)
+    return Reading(
+        ladder,
+        slope,
+        signature,
+        scales.derivative_scale(ladder, slope, lines),
+        scales.rounding(ladder, slope, lines),
+        flat,
+    )
 
 
 def _slope(ladder: Ladder, signature: Signature) -> Slope:
@@ -131,32 +121,6 @@ def _slope(ladder: Ladder, signature: Signature) -> Slope:
         ahead, back = differences.one_sided_slope(ladder, +1), differences.one_sided_slope(ladder, -1)
         slope = chosen(slope, edge, chosen(ahead, ~np.isfinite(ladder.plus[:, LEVELS - 1]), back))
     return slope
-
-
-def _scale(ladder: Ladder, slope: Slope, lines: Lines) -> Array:
-    """The size of derivative (D, m) against which an error bar is coarse or fine: a change over the natural scale.
-
-    The largest change of that output in any direction. Where none stands out of the noise (the slope vanishes, as far
-    as differences can tell), that of the other outputs or the slope of the surroundings stands in.
-    """
-    change = np.where(slope.accepted, np.abs(slope.value), 0.0) * lines.scale[:, None]
-    uncertain = np.where(slope.accepted, slope.error, np.inf) * lines.scale[:, None]
-    value = np.where(np.isfinite(ladder.centre), np.abs(ladder.centre), 0.0)
-    signal = np.where((change > 100 * uncertain) & (change > DROWNED * value), change, 0.0).max(axis=0, initial=0.0)
-    around = ladder.change[:, 2] / ladder.steps[:, 2:3] * lines.scale[:, None]
-    around = np.where(np.isfinite(around), around, 0.0).max(axis=0, initial=0.0)
-    size = np.where(signal > 0, signal, signal.max(initial=0.0))
-    size = np.maximum(size, np.maximum(lines.terms, 1e-3 * around))
-    return np.asarray(size[None, :] / lines.scale[:, None])
-
-
-def _rounding(ladder: Ladder, slope: Slope, lines: Lines) -> Array:
-    """What JAX's derivative itself may lose (D, m): roundings of the value, and of terms that cancel."""
-    value = np.where(np.isfinite(ladder.centre), np.abs(ladder.centre), 0.0)
-    own = np.maximum(64 * EPS * value, RTOL * lines.terms)[None, :] / lines.scale[:, None]
-    # An output that does not move at all is still summed from numbers like those of the outputs that do.
-    largest = np.where(slope.accepted, np.abs(slope.value), 0.0).max(axis=1, initial=0.0)
-    return np.asarray(np.maximum(own, 16 * EPS * largest[:, None]))
 
 
 def _look_closer(reading: Reading, claims: Claims, tolerance: Tolerance) -> Flags:
@@ -233,7 +197,8 @@ def _estimate(reading: Reading) -> Estimate:
         value=slope.value, error=slope.error, accepted=slope.accepted, shape=told.shape, left=left, right=right,
         side_error=side_error, coarse=nothing, coarse_error=nothing, noise=np.zeros_like(slope.value),
         quantised=np.zeros(slope.value.shape, dtype=bool), scale=reading.scale, rounding=reading.rounding,
-        flat=reading.flat, centre=ladder.centre,
+        flat=reading.flat, swallowed=scales.swallowed(ladder),
+        centre=ladder.centre,
     )  # fmt: skip
 
 

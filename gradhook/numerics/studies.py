@@ -15,9 +15,9 @@ from gradhook.numerics import directions, faults, measure
 from gradhook.numerics.differences import Array
 from gradhook.numerics.drawing import generator
 from gradhook.numerics.held import Held
-from gradhook.numerics.measure import Lines
 from gradhook.numerics.precision import may_narrow
 from gradhook.numerics.programs import Clock, Programs
+from gradhook.numerics.scales import Lines
 from gradhook.numerics.views import View, nudged, view
 from gradhook.probe import Fault, Label, Study
 

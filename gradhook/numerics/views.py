@@ -20,7 +20,7 @@ from gradhook.numerics.differences import Array
 from gradhook.numerics.directions import Directions
 from gradhook.numerics.drawing import generator
 from gradhook.numerics.held import Held
-from gradhook.numerics.measure import Lines
+from gradhook.numerics.scales import Lines
 from gradhook.numerics.trees import Leaf, Space
 from gradhook.probe import Label
 

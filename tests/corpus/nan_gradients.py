@@ -19,12 +19,28 @@ EXPECT = {
 }
 
 
+BASE = np.array([1.0, 3.0, 4.0])
+OUTSIDE, CLIPPED = np.array([-4, 8]), np.array([0, 2])
+
+
+@jax.custom_jvp
+def _scatter_max(updates):
+    return jnp.asarray(BASE).at[CLIPPED].max(updates)
+
+
+@_scatter_max.defjvp
+def _scatter_max_rule(primals, tangents):
+    (updates,), (d_updates,) = primals, tangents
+    out = _scatter_max(updates)
+    won = updates == out[CLIPPED]
+    count = jnp.zeros(3).at[OUTSIDE].add(won.astype(out.dtype), mode="drop")[CLIPPED]
+    return out, jnp.zeros(3).at[CLIPPED].add(jnp.where(won, d_updates / count, 0.0))
+
+
 @gradcheck(args=(np.float64(0.03125),), order=2, modes=("fwd", "rev"))
 def clipped_scatter_max(t):
-    """JAX's own scatter-max, indices clipped: reverse gives inf, forward NaN (jax-ml/jax#40626, #40648)."""
-    u = t * np.array([1.0, -1.0]) + np.array([1.0, 4.0])
-    base = jnp.asarray(np.array([1.0, 3.0, 4.0]))
-    return base.at[np.array([-4, 8])].max(u, mode="clip")
+    """The rule counts the winners at indices that it forgot to clip, and divides by 0 (jax-ml/jax#40626, #40648)."""
+    return _scatter_max(t * np.array([1.0, -1.0]) + np.array([1.0, 4.0]))
 
 
 @gradcheck(args=(np.array([0.0, 2.0, 0.5]),), order=2, modes=("fwd", "rev"))

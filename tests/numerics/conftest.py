@@ -10,7 +10,8 @@ import pytest
 
 from gradhook.judge import Estimate, Tolerance
 from gradhook.numerics.differences import LEVELS, Array, Ladder, steps
-from gradhook.numerics.measure import Lines, measure
+from gradhook.numerics.measure import measure
+from gradhook.numerics.scales import Lines
 
 Function = Callable[[Any], Any]
 

@@ -13,7 +13,8 @@ import pytest
 from gradhook.judge import Estimate, Tolerance, judge
 from gradhook.model import Verdict
 from gradhook.numerics.differences import Array
-from gradhook.numerics.measure import POINTS, Lines, measure
+from gradhook.numerics.measure import POINTS, measure
+from gradhook.numerics.scales import Lines
 
 Measured = Callable[..., Estimate]
 PASS, FAIL, UNDECIDED = Verdict.PASS, Verdict.FAIL, Verdict.UNDECIDED
