@@ -76,9 +76,8 @@ def _summary(results: list[tuple[Entry, list[Answer]]], answers: list[Answer]) -
     print(f"error bars: {measured} measured elements, {outside} of them off by more than the bar")
     print(f"right derivatives called fail: {sum(grades[g] for g in ALARMS)}")
     print(f"right formulas called fail that have lost digits by cancellation: {grades['inaccurate']}")
-    print(
-        f"wrong derivatives passed: {grades['MISS']}; left undecided: {grades['WEAK']}; not asked: {grades['NOT ASKED']}"
-    )
+    passed, weak, silent = grades["MISS"], grades["WEAK"], grades["NOT ASKED"]
+    print(f"wrong derivatives passed: {passed}; left undecided: {weak}; not asked: {silent}")
     print(f"unexplained undecided: {grades['UNEXPLAINED']}; of another cause than marked: {grades['OTHER CAUSE']}")
     return not any(grades[g] for g in (*ALARMS, "MISS", "ERROR"))
 

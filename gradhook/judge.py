@@ -164,7 +164,7 @@ def _smooth(claimed: Array, estimate: Estimate, tolerance: Tolerance, allowed: A
             (agrees & ~blind, Verdict.PASS, ""),
             (agrees | ~estimate.accepted, Verdict.UNDECIDED, cause),
             (differs & elsewhere, Verdict.UNDECIDED, "GRD407"),
-            (differs & (np.abs(claimed) <= estimate.swallowed), Verdict.UNDECIDED, cause),
+            (differs & (np.abs(claimed) < estimate.swallowed), Verdict.UNDECIDED, cause),
             (differs & sure, Verdict.FAIL, ""),
             (differs, Verdict.UNDECIDED, cause),
         ],
