@@ -44,7 +44,8 @@ def _estimate(value: Any, **said: Any) -> Estimate:
     value = np.atleast_2d(np.asarray(value, dtype=float))
     fill = {
         "error": 2e-11, "accepted": True, "shape": np.int8(0), "left": 0.0, "right": 0.0, "side_error": 1e-9,
-        "coarse": np.nan, "coarse_error": np.nan, "noise": 0.0, "quantised": False, "flat": False, "swallowed": 0.0, "scale": 1.0,
+        "coarse": np.nan, "coarse_error": np.nan, "noise": 0.0, "quantised": False,
+        "flat": False, "swallowed": 0.0, "scale": 1.0,
         "rounding": 0.0,
         **said,
     }  # fmt: skip

@@ -14,7 +14,8 @@ PASS, FAIL, UNDECIDED = Verdict.PASS, Verdict.FAIL, Verdict.UNDECIDED
 SHAPES = list(Shape)
 DEFAULTS: dict[str, Any] = {
     "value": 1.0, "error": 1e-12, "accepted": True, "shape": 0, "left": 1.0, "right": 1.0, "side_error": 1e-9,
-    "coarse": np.nan, "coarse_error": np.nan, "noise": 0.0, "quantised": False, "flat": False, "swallowed": 0.0, "scale": 1.0,
+    "coarse": np.nan, "coarse_error": np.nan, "noise": 0.0, "quantised": False,
+    "flat": False, "swallowed": 0.0, "scale": 1.0,
     "rounding": 0.0,
 }  # fmt: skip
 
