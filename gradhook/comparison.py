@@ -66,7 +66,9 @@ def _soften(study: Study, mode: Mode, claim: Array, measured: Estimate, judged: 
         return judged
     accused = failed & (measured.shape == shape_number(Shape.SMOOTH))
     with np.errstate(all="ignore"):
-        noisy = accused & (np.abs(claim - measured.value) <= 16 * probe.wobble(study.path, mode))
+        gap, size = np.abs(claim - measured.value), np.maximum(np.abs(measured.value), measured.scale)
+        # A claim that is all wobble is a wrong gradient, not a noisy one.
+        noisy = accused & (gap <= 16 * probe.wobble(study.path, mode)) & (gap <= 1e-3 * size)
     noisy |= failed & _answered(study, claim, judged)
     torn = accused & ~noisy & torn_outputs(study.directions, measured)[None, :]
     return replace(

@@ -21,7 +21,6 @@ import pytest
 import gradhook
 
 pytest.importorskip("jax")
-pytestmark = pytest.mark.xdist_group("corpus")  # one process, one run for all cases
 
 FOLDER = Path(__file__).parent / "corpus"
 FILES = sorted(FOLDER.glob("*.py"))
@@ -48,7 +47,7 @@ CASES = {name: wanted for file in FILES for name, wanted in expected(file).items
 
 @pytest.fixture(scope="module")
 def reports() -> Reports:
-    """The targets of the JSON report of one run over the whole corpus."""
+    """The targets of the JSON report of one run over the whole corpus; ``--dist loadfile`` keeps it one."""
     environ = {name: text for name, text in os.environ.items() if not name.startswith("GRADHOOK_")}
     environ["PYTHONPATH"] = str(Path(gradhook.__file__).parents[1])
     environ.setdefault("XLA_FLAGS", QUICK)

@@ -197,7 +197,7 @@ def _estimate(reading: Reading) -> Estimate:
         value=slope.value, error=slope.error, accepted=slope.accepted, shape=told.shape, left=left, right=right,
         side_error=side_error, coarse=nothing, coarse_error=nothing, noise=np.zeros_like(slope.value),
         quantised=np.zeros(slope.value.shape, dtype=bool), scale=reading.scale, rounding=reading.rounding,
-        flat=reading.flat, swallowed=scales.swallowed(ladder),
+        flat=reading.flat, swallowed=scales.swallowed(ladder, slope),
         centre=ladder.centre,
     )  # fmt: skip
 

@@ -46,7 +46,7 @@ def derivative_scale(ladder: Ladder, slope: Slope, lines: Lines) -> Array:
     size = np.where(signal > 0, signal, signal.max(initial=0.0))
     size = np.maximum(size, np.maximum(lines.terms, 1e-3 * around))
     own = size[None, :] / lines.scale[:, None]
-    return np.asarray(np.where(_still(ladder), np.maximum(own, _largest(slope)), own))
+    return np.asarray(np.where(_still(ladder, slope), np.maximum(own, _largest(slope)), own))
 
 
 def rounding(ladder: Ladder, slope: Slope, lines: Lines) -> Array:
@@ -54,12 +54,16 @@ def rounding(ladder: Ladder, slope: Slope, lines: Lines) -> Array:
     value = np.where(np.isfinite(ladder.centre), np.abs(ladder.centre), 0.0)
     own = np.maximum(64 * EPS * value, RTOL * lines.terms)[None, :] / lines.scale[:, None]
     # An output that does not move at all is still summed from numbers like those of the outputs that do.
-    return np.asarray(np.where(_still(ladder), np.maximum(own, 16 * EPS * _largest(slope)), own))
+    return np.asarray(np.where(_still(ladder, slope), np.maximum(own, 16 * EPS * _largest(slope)), own))
 
 
-def _still(ladder: Ladder) -> Flags:
-    """Where none of the finest steps changes the value at all (D, m)."""
-    return np.asarray(_silent(ladder).sum(axis=1) >= SILENT)
+def _still(ladder: Ladder, slope: Slope) -> Flags:
+    """Where none of the finest steps changes the value at all and the slope is 0 as far as it is known (D, m).
+
+    Around an abscissa of 0 the finest steps of any function are too small to show in its value.
+    """
+    flat = slope.accepted & (np.abs(slope.value) <= slope.error)
+    return np.asarray(flat & (_silent(ladder).sum(axis=1) >= SILENT))
 
 
 def _silent(ladder: Ladder) -> Flags:
@@ -74,7 +78,7 @@ def _largest(slope: Slope) -> Array:
     return np.asarray(np.where(slope.accepted, np.abs(slope.value), 0.0).max(axis=1, initial=0.0)[:, None])
 
 
-def swallowed(ladder: Ladder) -> Array:
+def swallowed(ladder: Ladder, slope: Slope) -> Array:
     """The slope that a sum with larger numbers may have swallowed (D, m): log(1 + exp(-40)) is exactly 0.
 
     Where no fine step changes the value at all, and the first that does changes it by next to nothing, if any does.
@@ -82,5 +86,5 @@ def swallowed(ladder: Ladder) -> Array:
     longest = np.where(_silent(ladder), ladder.steps[:, :, None], 0.0).max(axis=1)
     smallest = np.where(ladder.change > 0, ladder.change, np.inf).min(axis=1)
     smallest = np.where(np.isfinite(smallest), smallest, 64 * EPS)
-    small = (longest > 0) & (smallest <= 2.0**-30)
+    small = _still(ladder, slope) & (longest > 0) & (smallest <= 2.0**-30)
     return np.where(small, smallest / np.where(longest > 0, longest, 1.0), 0.0)

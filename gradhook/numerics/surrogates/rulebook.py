@@ -123,5 +123,7 @@ def coordinates(arguments: Arguments, exact: Arguments | None) -> Flags:
 
 def undifferentiated(function: Callable[..., Any], args: tuple[Any, ...], wrt: Wrt) -> Wrt:
     """``wrt``, or where nothing was said every argument but those that the rule has in ``nondiff_argnums``."""
-    fixed = {n % max(len(args), 1) for n in getattr(rule_of(function), "nondiff_argnums", ())}
+    # One that is left to its default is not among the arguments: log_ndtr(x) has series_order as its second.
+    numbers = (n if n >= 0 else n + len(args) for n in getattr(rule_of(function), "nondiff_argnums", ()))
+    fixed = {n for n in numbers if 0 <= n < len(args)}
     return wrt if wrt is not None or not fixed else [k for k in range(len(args)) if k not in fixed]
