@@ -16,6 +16,7 @@ Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 EPS = float(np.finfo(np.float64).eps)
+SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 RATIO = 4.0
 LEVELS = 11
 COLUMNS = 5
@@ -76,7 +77,7 @@ class Ladder:
         """
         size = np.maximum(np.maximum(np.abs(self.plus), np.abs(self.minus)), np.abs(self.centre))
         felt = EPS * self.change / self.steps[:, :, None] * self.reach[:, None, None]
-        return np.maximum(EPS * size + felt, self.floor[:, None, :])
+        return np.maximum(EPS * size + felt + SMALLEST, self.floor[:, None, :])
 
     def coarsest(self) -> Ladder:
         """The first block of levels alone."""

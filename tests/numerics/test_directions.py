@@ -68,15 +68,16 @@ def test_a_step_along_a_dense_direction_is_exact(values: list[float], level: int
     values = [v for v in values if v == 0 or abs(v) > 2**-8] or [1.0]
     point = np.array(values)
     vector = dense(_space((len(values),)), point, generator(level))
-    top = 2.0 ** np.ceil(np.log2(max(1.0, np.abs(point).max())))
-    assert set(np.abs(vector)) <= {0.75 * top, top, 1.25 * top}
+    own = 2.0 ** np.ceil(np.log2(np.maximum(1.0, np.abs(point))))
+    assert set(np.abs(vector) / own) <= {0.75, 1.0, 1.25}
     step = 375 / 512 * 4.0 ** -(level + 1)
     assert ((point + step * vector) - point == step * vector).all()
 
 
-def test_a_dense_direction_is_in_proportion_to_each_leaf() -> None:
+def test_a_dense_direction_is_in_proportion_to_each_element() -> None:
     vector = dense(_space((2,), (2,)), np.array([1.0, 1000.0, 0.5, 0.25]), generator("a"))
-    assert (np.abs(vector[:2]) >= 768).all() and (np.abs(vector[2:]) <= 1.25).all()
+    assert abs(vector[1]) >= 768
+    assert (np.abs(vector[[0, 2, 3]]) <= 1.25).all()
 
 
 def test_combinations_of_outputs() -> None:
