@@ -80,7 +80,9 @@ def _blind(claimed: Array, estimate: Estimate, tolerance: Tolerance) -> Flags:
     """
     size = np.maximum(np.abs(estimate.value), estimate.scale)
     size = np.where(claimed == 0, np.maximum(size, estimate.flat), size)
-    wide = estimate.error > max(COARSE, tolerance.rtol) * size + 10 * tolerance.atol
+    # Below the smallest normal number there is nothing left to tell apart: 0 ± a few subnormals is exactly 0.
+    smallest = float(np.finfo(np.float64).tiny)
+    wide = estimate.error > max(COARSE, tolerance.rtol) * size + 10 * tolerance.atol + smallest
     return np.asarray(~estimate.accepted | wide)
 
 

@@ -105,8 +105,6 @@ ENTRIES: tuple[Entry, ...] = (
         {3: kink(), 4: kink()},
         ordinary=2,
     ),
-    several("jnp.fmax", jnp.fmax, [(0.7, -1.3), (2.4, 3.3), (1.0, 1.0)], max, {2: kink()}, ordinary=2),
-    several("jnp.fmin", jnp.fmin, [(0.7, -1.3), (2.4, 3.3), (1.0, 1.0)], min, {2: kink()}, ordinary=2),
     several(
         "jnp.mod",
         jnp.mod,

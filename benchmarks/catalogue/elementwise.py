@@ -63,10 +63,8 @@ ENTRIES = (
     unary("jnp.square", jnp.square, (*REALS, *HUGE, 1e150), lambda x: x * x),
     unary("jnp.reciprocal", jnp.reciprocal, (*REALS, *HUGE), lambda x: 1 / x, {0.0: outside()}),
     unary("jnp.abs", jnp.abs, (*REALS, *HUGE), abs, {0.0: kink(), **CLOSE}),
-    unary("jnp.fabs", jnp.fabs, REALS, abs, {0.0: kink(), **CLOSE}),
     unary("jnp.sign", jnp.sign, (*REALS, *HUGE), mp.sign, {0.0: jump(), **{x: close(order=1) for x in CLOSE}}),
     unary("jnp.negative", jnp.negative, (*REALS, *HUGE), lambda x: -x),
-    unary("jnp.positive", jnp.positive, REALS, lambda x: x),
     unary(
         "jnp.floor",
         jnp.floor,
@@ -97,7 +95,6 @@ ENTRIES = (
     ),
     unary("jnp.sinc", jnp.sinc, SMALL, lambda x: mp.sincpi(x)),
     unary("jnp.deg2rad", jnp.deg2rad, REALS, mp.radians),
-    unary("jnp.rad2deg", jnp.rad2deg, REALS, mp.degrees),
     unary(
         "jnp.i0",
         jnp.i0,

@@ -152,7 +152,11 @@ ENTRIES: tuple[Entry, ...] = (
     several("jsl.lu", lambda a: jsl.lu(a)[1:], [(A,), (np.eye(3),)], None),
     several("jsl.lu_factor", lambda a: jsl.lu_factor(a)[0], [(A,)], None),
     several(
-        "jsl.lu_solve", lambda a, b: jsl.lu_solve(jsl.lu_factor(a), b), [(A, V)], lambda a, b: inverse(a) * mp.matrix(b)
+        "jsl.lu_solve",
+        lambda a, b: jsl.lu_solve(jsl.lu_factor(a), b),
+        [(A, V)],
+        lambda a, b: inverse(a) * mp.matrix(b),
+        ordinary=0,
     ),
     several(
         "jsl.solve (pos)",
@@ -165,6 +169,11 @@ ENTRIES: tuple[Entry, ...] = (
     several("jsl.eigh", lambda a: jsl.eigh(a, eigvals_only=True), [(SPD,)], None),
     several("jsl.polar", lambda a: jsl.polar(a, method="svd")[1], [(A,)], None, order=1),
     several(
-        "jsl.expm_frechet", lambda a, e: jsl.expm_frechet(a, e, compute_expm=False), [(A[:2, :2], B[:2])], None, order=1
+        "jsl.expm_frechet",
+        lambda a, e: jsl.expm_frechet(a, e, compute_expm=False),
+        [(A[:2, :2], B[:2])],
+        None,
+        order=1,
+        ordinary=0,
     ),
 )

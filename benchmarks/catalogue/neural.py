@@ -109,7 +109,6 @@ ENTRIES: tuple[Entry, ...] = (
         "nn.log1mexp", jax.nn.log1mexp, (0.7, 1.3, 2.4, 0.5, 1.0, 1e-5, 1e-12, 50.0), lambda x: mp.log(-mp.expm1(-x))
     ),
     unary("nn.identity", jax.nn.identity, NEAR, lambda x: x),
-    several("nn.logsumexp", jax.nn.logsumexp, ROWS, lambda x: mp.log(mp.fsum(map(mp.exp, x)))),
     several("nn.logmeanexp", jax.nn.logmeanexp, ROWS, lambda x: mp.log(mp.fsum(map(mp.exp, x)) / len(x))),
     several(
         "nn.standardize",

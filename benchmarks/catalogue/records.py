@@ -42,7 +42,7 @@ class Entry:
     order: int = 2
     modes: tuple[str, ...] | None = None
     ordinary: int = 2
-    """So many of the first points are ordinary ones; mutants are made there."""
+    """So many of the first points are ordinary ones; mutants are made there (0: none, compiling them takes too long)."""
 
 
 def kink(why: str = "kink", order: int = 1) -> Mark:

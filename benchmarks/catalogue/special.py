@@ -71,7 +71,11 @@ ENTRIES: tuple[Entry, ...] = (
     unary("jss.logit", jss.logit, (0.3, 0.7, 0.5, 1e-5, 1e-12, 0.999, 0.999999), lambda x: mp.log(x / (1 - x))),
     unary("jss.ndtr", jss.ndtr, CENTRE, ndtr),
     unary(
-        "jss.ndtri", jss.ndtri, (0.3, 0.7, 0.5, 0.1, 1e-5, 1e-12, 0.999), lambda p: mp.sqrt(2) * mp.erfinv(2 * p - 1)
+        "jss.ndtri",
+        jss.ndtri,
+        (0.3, 0.7, 0.5, 0.1, 1e-5, 1e-12, 0.999),
+        lambda p: mp.sqrt(2) * mp.erfinv(2 * p - 1),
+        ordinary=0,
     ),
     unary(
         "jss.log_ndtr",
@@ -82,7 +86,11 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     unary("jss.entr", jss.entr, (0.3, 0.7, 2.4, 1.0, 0.5, 1e-5, 1e-12, 10.0, 0.0), entr, {0.0: edge()}),
     unary(
-        "jss.spence", jss.spence, (0.7, 1.3, 2.4, 0.5, 1.0, 2.0, 1e-5, 10.0, 1e3), lambda x: mp.re(mp.polylog(2, 1 - x))
+        "jss.spence",
+        jss.spence,
+        (0.7, 1.3, 2.4, 0.5, 1.0, 2.0, 1e-5, 10.0, 1e3),
+        lambda x: mp.re(mp.polylog(2, 1 - x)),
+        ordinary=0,
     ),
     unary(
         "jss.i0",

@@ -25,14 +25,14 @@ ENTRIES: tuple[Entry, ...] = (
         jss.beta,
         [(0.7, 1.3), (2.4, 0.3), (1.0, 1.0), (0.5, 0.5), (20.0, 30.0), (1e-5, 1.0)],
         mp.beta,
-        ordinary=2,
+        ordinary=0,
     ),
     several(
         "jss.betaln",
         jss.betaln,
         [(0.7, 1.3), (2.4, 0.3), (1.0, 1.0), (0.5, 0.5), (1e3, 1e3), (1e-5, 1.0)],
         lambda a, b: mp.loggamma(a) + mp.loggamma(b) - mp.loggamma(a + b),
-        ordinary=2,
+        ordinary=0,
     ),
     several(
         "jss.betainc (x)",
@@ -46,15 +46,7 @@ ENTRIES: tuple[Entry, ...] = (
         jss.gammainc,
         [(0.7, 1.3), (2.4, 0.3), (1.0, 1.0), (5.0, 5.0), (30.0, 20.0), (0.5, 1e-5), (2.0, 50.0)],
         lambda a, x: mp.gammainc(a, 0, x, regularized=True),
-        ordinary=2,
-        order=1,
-    ),
-    several(
-        "jss.gammaincc",
-        jss.gammaincc,
-        [(0.7, 1.3), (2.4, 0.3), (1.0, 1.0), (5.0, 5.0), (30.0, 20.0), (0.5, 1e-5), (2.0, 50.0)],
-        lambda a, x: mp.gammainc(a, x, mp.inf, regularized=True),
-        ordinary=2,
+        ordinary=0,
         order=1,
     ),
     several(
@@ -85,7 +77,7 @@ ENTRIES: tuple[Entry, ...] = (
         lambda x: jss.hyp2f1(0.7, 1.2, 2.1, x),
         [(0.3,), (-0.4,), (0.7,), (0.0,), (0.5,)],
         lambda x: mp.hyp2f1(0.7, 1.2, 2.1, x),
-        ordinary=2,
+        ordinary=0,
     ),
     several("jss.poch", jss.poch, [(0.7, 1.3), (2.4, 0.3), (1.0, 1.0), (3.0, 2.0), (2.0, 0.0)], mp.rf, ordinary=2),
     several(
@@ -123,7 +115,7 @@ ENTRIES: tuple[Entry, ...] = (
         lambda q: jss.zeta(2.5, q),
         [(0.7,), (2.4,), (1.0,), (20.0,), (1e-3,)],
         lambda q: mp.zeta(2.5, q),
-        ordinary=2,
+        ordinary=0,
     ),
     several(
         "jss.boxcox",

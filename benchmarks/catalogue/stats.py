@@ -49,7 +49,11 @@ ENTRIES: tuple[Entry, ...] = (
         lambda x, m, s: mp.log(phi((x - m) / s)),
     ),
     several(
-        "norm.ppf", lambda q: jst.norm.ppf(q), [(0.3,), (0.5,), (0.999,)], lambda q: mp.sqrt(2) * mp.erfinv(2 * q - 1)
+        "norm.ppf",
+        lambda q: jst.norm.ppf(q),
+        [(0.3,), (0.5,), (0.999,)],
+        lambda q: mp.sqrt(2) * mp.erfinv(2 * q - 1),
+        ordinary=0,
     ),
     several("beta.logpdf", jst.beta.logpdf, [(0.3, 1.3, 2.4), (0.5, 1.0, 1.0), (1e-5, 2.0, 2.0)], beta),
     several(
@@ -77,6 +81,7 @@ ENTRIES: tuple[Entry, ...] = (
         jst.gamma.logpdf,
         [(0.7, 2.4), (1.0, 1.0), (30.0, 5.0)],
         lambda x, a: (a - 1) * mp.log(x) - x - mp.loggamma(a),
+        ordinary=0,
     ),
     several(
         "gennorm.logpdf",

@@ -427,3 +427,8 @@ def test_a_surrogate_with_another_derivative_than_declared() -> None:
 def test_a_surrogate_that_claims_to_be_exact_fails() -> None:
     report = _examine(_straight, args=(uniform(3, low=0.1, high=0.4),))
     assert report.verdict is FAIL and "GRD101" in {f.code for f in report.findings}
+
+
+def test_a_dead_unit_beside_a_live_one_is_no_doubt() -> None:
+    """relu at -1.3 is exactly flat: 0 ± a few subnormals is a slope of 0, not a coarse one."""
+    assert _examine(jax.nn.relu, args=(np.array([-1.3, 0.7]),), order=2).verdict is PASS
