@@ -156,7 +156,8 @@ def _smooth(claimed: Array, estimate: Estimate, tolerance: Tolerance, allowed: A
         fine = estimate.error <= np.maximum(10 * tolerance.around(claimed), 1e-5 * np.abs(estimate.value))
         # A bar as large as the value itself carries no accusation, however far off the claim is.
         # Under measured noise a bar is a matter of luck, so it takes ten of them to accuse.
-        sure = (fine & (estimate.noise == 0)) | ((gap > 10 * estimate.error) & (estimate.error <= 0.01 * size))
+        far = gap > 10 * estimate.error
+        sure = (fine & ((estimate.noise == 0) | far)) | (far & (estimate.error <= 0.01 * size))
         elsewhere = np.abs(claimed - estimate.coarse) <= allowed + estimate.coarse_error
     cause = np.where(estimate.quantised, "GRD406", np.where(estimate.noise > 0, "GRD405", "GRD409"))
     differs = estimate.accepted & ~agrees
