@@ -86,5 +86,6 @@ def swallowed(ladder: Ladder, slope: Slope) -> Array:
     longest = np.where(_silent(ladder), ladder.steps[:, :, None], 0.0).max(axis=1)
     smallest = np.where(ladder.change > 0, ladder.change, np.inf).min(axis=1)
     smallest = np.where(np.isfinite(smallest), smallest, 64 * EPS)
-    small = _still(ladder, slope) & (longest > 0) & (smallest <= 2.0**-30)
+    # Of a value that is not 0 the rounding is known, and is in the error bar already.
+    small = _still(ladder, slope) & (ladder.centre == 0) & (longest > 0) & (smallest <= 2.0**-30)
     return np.where(small, smallest / np.where(longest > 0, longest, 1.0), 0.0)
