@@ -16,6 +16,7 @@ from gradhook.inputs import Spec
 from gradhook.numerics.differences import Array
 from gradhook.numerics.drawing import draw
 from gradhook.numerics.trees import Space, is_array, is_floating, leaf_of, vector_of
+from gradhook.numerics.written import signature
 
 Wrt = int | str | Sequence[int | str] | None
 
@@ -131,7 +132,7 @@ def _promote(value: Any) -> Any:
 def _parameter_names(function: Any, count: int) -> list[str]:
     """The names of the positional parameters, as far as the function tells them."""
     try:
-        parameters = list(inspect.signature(function).parameters.values())
+        parameters = list(signature(function).parameters.values())
     except (TypeError, ValueError):
         parameters = []
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ _OURS = str(Path(__file__).parent.parent)
 _JAX = str(Path(jax.__file__).parent)
 RULES = ("custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr", "call_hi_primitive")
 STOP = "stop_gradient"
+_GRADIENTS = "custom_derivatives.py"
+"""Where JAX defines the function that ``custom_gradient`` puts around the user's."""
 
 Place = tuple[str, int]
 Rewrite = Callable[[Any], Any]
@@ -97,7 +100,20 @@ def definition(jaxpr: Any) -> tuple[str, str, int]:
     text = getattr(getattr(opened(jaxpr), "debug_info", None), "func_src_info", None) or ""
     name, _, where = text.rpartition(" at ")
     path, _, line = where.rpartition(":")
+    if of_jax(path) and Path(path).name == _GRADIENTS:
+        return _of_custom_gradient(jaxpr)
     return (name, path, int(line)) if line.isdigit() else (text, "", 0)
+
+
+def _of_custom_gradient(jaxpr: Any) -> tuple[str, str, int]:
+    """The user's function that JAX's wrapper for ``custom_gradient`` called, as the first equation inside remembers."""
+    for equation in opened(jaxpr).eqns:
+        traceback = getattr(equation.source_info, "traceback", None)
+        frames = list(traceback.frames) if traceback is not None else []
+        for inside, frame in pairwise(frames):
+            if of_jax(frame.file_name) and frame.function_name.endswith("wrapped_fun"):
+                return inside.function_name.rpartition(".")[2], inside.file_name, int(inside.function_start_line)
+    return "custom_gradient", "", 0
 
 
 def rewritten(jaxpr: Any, rewrite: Rewrite) -> Any:

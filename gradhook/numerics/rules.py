@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from inspect import unwrap
 from typing import Any
 
 import jax
@@ -22,6 +21,7 @@ from gradhook.numerics.differences import Array
 from gradhook.numerics.faults import translate
 from gradhook.numerics.jaxprs import Place
 from gradhook.numerics.studies import Laboratory
+from gradhook.numerics.written import written
 from gradhook.probe import Fault, Suspect
 
 Found = tuple[Any, Suspect]
@@ -117,5 +117,5 @@ def _moves(equation: Any) -> bool:
 
 def _home(function: Any) -> Place:
     """Where a function is defined, under its decorators."""
-    code = getattr(unwrap(function), "__code__", None)
+    code = getattr(written(function), "__code__", None)
     return (code.co_filename, code.co_firstlineno) if code is not None else ("", 0)

@@ -99,3 +99,10 @@ def test_code_without_a_derivative_at_all(ask: Any) -> None:
 
     outcome = ask(check, _ruled(jnp.cos, code), POINT)
     assert outcome.verdict is Verdict.SKIP and "callback" in outcome.note
+
+
+def test_a_rule_by_custom_gradient_is_a_rule_of_the_target(ask: Any) -> None:
+    wrong = jax.custom_gradient(lambda x: (jnp.sin(x), lambda g: 0.5 * g * jnp.cos(x)))
+    (finding,) = ask(check, wrong, POINT).findings
+    assert finding.measured == pytest.approx(2 * finding.claimed)
+    assert finding.path == __file__ and finding.leaf == "x"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import jax
@@ -174,3 +175,14 @@ def test_a_fault_for_which_no_rule_accounts(ask: Any) -> None:
 
     outcome = ask(check, truncated, POINT)
     assert outcome.verdict is Verdict.FAIL or "accounts" in outcome.note
+
+
+@jax.custom_gradient
+def doubled(x: Any) -> Any:
+    return jnp.sin(x), lambda g: 2 * g * jnp.cos(x)  # wrong on purpose
+
+
+def test_a_rule_by_custom_gradient_is_named(ask: Any) -> None:
+    outcome = ask(check, lambda x: squared(doubled(x)), POINT, modes=("rev",))
+    assert "`doubled`" in outcome.findings[0].message
+    assert _lines(outcome) == [inspect.getsourcelines(doubled.__wrapped__.__closure__[0].cell_contents)[1]]
