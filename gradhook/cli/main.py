@@ -16,6 +16,7 @@ from gradhook.cli.exits import COULD_NOT_RUN, INTERRUPTED
 from gradhook.cli.init import init
 from gradhook.cli.list import list_targets
 from gradhook.cli.merge import merge
+from gradhook.cli.migrate import migrate
 from gradhook.errors import GradhookError
 from gradhook.reporters.wording import clean
 
@@ -29,7 +30,7 @@ def cli() -> None:
     """
 
 
-for command in (check, list_targets, env, merge, init, action):
+for command in (check, list_targets, env, merge, init, migrate, action):
     cli.add_command(command)
 
 
