@@ -171,7 +171,7 @@ gradcheck(args=a_args, modes=("fwd", "rev"))(norm)""",
         'gradcheck(args=(0.3, 1.0), modes=("fwd",))(huber)',
     ),
     "reverse mode alone, its rule with a name": (
-        "def test_a():\n    f = huber\n    f_vjp = partial(jax.vjp, f)\n    check_vjp(f, f_vjp, (0.3, 1.0), eps=1e-5)\n",
+        "def test_a():\n    f = huber\n    rule = partial(jax.vjp, f)\n    check_vjp(f, rule, (0.3, 1.0), eps=1e-5)\n",
         'gradcheck(args=(0.3, 1.0), modes=("rev",))(huber)',
     ),
     "chex": (
