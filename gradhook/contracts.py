@@ -110,6 +110,8 @@ class Sweep:
     ties: str
     bias: float
     coincides: bool
+    leaf: str = ""
+    """The argument, or the part of it, to which ``input`` belongs."""
 
 
 class Rulebook(Protocol):

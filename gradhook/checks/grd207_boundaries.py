@@ -15,6 +15,8 @@ RULE = Rule("GRD207", "surrogate-boundaries", "Is a surrogate as declared left o
 APPLIES = frozenset({ClaimKind.SURROGATE})
 ROWS = 6
 """Boundaries that a note shows; the others are counted."""
+SWEEPS = 6
+"""Inputs whose boundaries a note shows."""
 _SIDES = ("left of", "on", "right of")
 _TIES = {"even": "half to even", "away": "half away from zero", "up": "half up, as floor(x + 0.5)", "down": "half down"}
 
@@ -26,13 +28,29 @@ def run(probe: Probe) -> Outcome:
     if rulebook is None or not sweeps:
         reason = rulebook.reason if rulebook else ""
         return Outcome(RULE.code, Verdict.SKIP, probe.case, note=reason or "no input could be moved through its domain")
-    texts = [t for sweep in sweeps for b in sweep.boundaries for t in _problems(b, rulebook)]
-    texts += [text for sweep in sweeps for text in _wrong_ties(sweep, rulebook)]
+    distinct = _distinct(sweeps)
+    texts = [t for sweep in distinct for b in sweep.boundaries for t in _problems(b, rulebook)]
+    texts += [text for sweep in distinct for text in _wrong_ties(sweep, rulebook)]
     findings = [_finding(group, probe) for group in _alike(texts)]
-    table = "; ".join(line for sweep in sweeps for line in _table(sweep))
+    table = "; ".join([*(line for sweep in distinct[:SWEEPS] for line in _table(sweep)), *_left_out(distinct)])
     note = f"left | on | right of each boundary: {table}" if table else "no boundary was found"
     verdict = Verdict.FAIL if findings else Verdict.PASS
     return Outcome(RULE.code, verdict, probe.case, tuple(findings), note=note)
+
+
+def _distinct(sweeps: tuple[Sweep, ...]) -> list[Sweep]:
+    """Sweeps with boundaries, those of one argument that show the same told once: elements are mostly alike."""
+    found: dict[tuple[object, ...], Sweep] = {}
+    for sweep in sweeps:
+        rows = tuple((b.at, repr(b.value), repr(b.slope), repr(b.declared)) for b in sweep.boundaries)
+        if rows:
+            found.setdefault((sweep.leaf, sweep.ties, rows), sweep)
+    return list(found.values())
+
+
+def _left_out(sweeps: list[Sweep]) -> list[str]:
+    names = ", ".join(dict.fromkeys(sweep.input for sweep in sweeps[SWEEPS:]))
+    return [f"and boundaries along {names}"] if names else []
 
 
 Problem = tuple[str, str, Boundary]

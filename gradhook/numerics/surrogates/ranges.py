@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -11,8 +12,10 @@ from gradhook.numerics.differences import Array
 from gradhook.numerics.held import Held
 from gradhook.numerics.trees import Leaf
 
-MOST = 4
-"""Arguments that are swept; of each, the first element."""
+MOST, OF_MANY = 24, 8
+"""Elements that are swept: first one of every argument, then more of each; fewer where the function is large."""
+MANY = 256
+"""Inputs or outputs that make a function large."""
 SPECIAL = (-2.5, -1.5, -1.0, -0.5, -0.0, 0.0, 0.49999999999999994, 0.5, 1.0, 1.5, 2.5)
 EXTREME = (1e4, 2.0**52 + 0.5, 1e17, 1e30)
 _CURVED = ("spd", "orthogonal", "simplex")
@@ -24,6 +27,7 @@ class Track:
     """One element of the vector of inputs that moves from ``low`` to ``high``, and which output is followed."""
 
     label: str
+    leaf: str
     coordinate: int
     output: int
     low: float
@@ -32,18 +36,40 @@ class Track:
     unbounded: bool
 
 
-def tracks(held: Held, slopes: Array | None) -> Iterator[Track]:
-    """The tracks of a held function; ``slopes`` (n, m) is its Jacobian at the case where that is known."""
-    start = 0
-    for leaf in held.inputs.leaves[:MOST]:
-        place, start = start, start + leaf.size
-        part = held.point[place:start]
-        if leaf.size and not leaf.complex and np.isfinite(part).all() and not (leaf.spec and leaf.spec.kind in _CURVED):
-            alike = _alike(held, leaf)
-            output = alike if alike is not None else _strongest(slopes, place)
-            low, high = _range(leaf, part)
-            unbounded = alike is not None and (leaf.spec is None or not np.isfinite(leaf.spec.high))
-            yield Track(str(leaf.labels()[0]), place, output, low, high, alike is not None, unbounded)
+def tracks(held: Held, slopes: Array | None) -> list[Track]:
+    """The tracks of a held function; ``slopes`` (n, m) is its Jacobian at the case where that is known.
+
+    Of every argument the first element moves (of a complex one both parts), then the last and the middle one.
+    """
+    starts = np.cumsum([0, *(leaf.size for leaf in held.inputs.leaves)])
+    pairs = [(leaf, int(start)) for leaf, start in zip(held.inputs.leaves, starts, strict=False)]
+    movable = [(leaf, start) for leaf, start in pairs if _moves(leaf, held.point[start : start + leaf.size])]
+    most = MOST if max(held.inputs.size, held.outputs.size) <= MANY else OF_MANY
+    ranked = [(rank, leaf, start, k) for leaf, start in movable for rank, k in _elements(leaf)]
+    chosen = sorted(ranked, key=lambda one: one[0])[:most]
+    return [_track(held, leaf, start, k, slopes) for _, leaf, start, k in sorted(chosen, key=lambda c: c[2] + c[3])]
+
+
+def _moves(leaf: Leaf, part: Array) -> bool:
+    return bool(leaf.size) and bool(np.isfinite(part).all()) and not (leaf.spec and leaf.spec.kind in _CURVED)
+
+
+def _elements(leaf: Leaf) -> Iterator[tuple[int, int]]:
+    """Places in a leaf, the most important first."""
+    count = math.prod(leaf.shape)
+    for rank, place in enumerate(dict.fromkeys([0, count - 1, count // 2])):
+        yield rank, place
+        if leaf.complex:
+            yield rank, count + place
+
+
+def _track(held: Held, leaf: Leaf, start: int, place: int, slopes: Array | None) -> Track:
+    alike = _alike(held, leaf, place)
+    output = alike if alike is not None else _strongest(slopes, start + place)
+    low, high = _range(leaf, held.point[start : start + leaf.size])
+    unbounded = alike is not None and (leaf.spec is None or not np.isfinite(leaf.spec.high))
+    label = leaf.label(place)
+    return Track(str(label), label.leaf, start + place, output, low, high, alike is not None, unbounded)
 
 
 def samples(track: Track, count: int, random: np.random.Generator) -> Array:
@@ -55,12 +81,12 @@ def samples(track: Track, count: int, random: np.random.Generator) -> Array:
     return np.sort(np.concatenate([even[:1], inside, even[-1:], special, extreme]), kind="stable")
 
 
-def _alike(held: Held, leaf: Leaf) -> int | None:
-    """The first element of the first output of the same shape: elementwise functions move this one."""
+def _alike(held: Held, leaf: Leaf, element: int) -> int | None:
+    """The same element of the first output of the same shape: elementwise functions move this one."""
     place = 0
     for output in held.outputs.leaves:
         if output.shape == leaf.shape:
-            return place
+            return place + (element if output.complex else element % max(math.prod(leaf.shape), 1))
         place += output.size
     return None
 

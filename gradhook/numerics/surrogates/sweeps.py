@@ -25,20 +25,22 @@ LARGEST = 4096
 
 
 def sweeps(line: Line, slopes: Array | None, spoken: Flags, seed: str) -> tuple[Sweep, ...]:
-    """One sweep for each of the first arguments; ``spoken`` (n,) marks of which the declaration speaks."""
+    """One sweep for elements of every argument; ``spoken`` (n,) marks of which the declaration speaks."""
     if max(line.held.inputs.size, line.held.outputs.size) > LARGEST or not line.held.outputs.size:
         return ()
     return tuple(_sweep(line, track, bool(spoken[track.coordinate]), seed) for track in tracks(line.held, slopes))
 
 
 def _sweep(line: Line, track: Track, spoken: bool, seed: str) -> Sweep:
-    at = samples(track, COUNT, generator(seed, "sweep", track.label))
+    # All elements of an argument visit the same points, so that alike ones show the same boundaries.
+    at = samples(track, COUNT, generator(seed, "sweep", track.leaf))
     points = line.run(track.coordinate, at, np.full(COUNT, track.output), spoken)
     free = line.declared.derivative_of is not None
     found = boundaries(line, track, points, spoken, free)
     bias, coincides = _truth(line, track, at, [b.at[1] for b in found], spoken)
     strays = (*_values(line, track, points), *_slopes(line, track, points))
-    return Sweep(track.label, found, strays, ties(found), bias, coincides and not any(b.jumps for b in found))
+    same = coincides and not any(b.jumps for b in found)
+    return Sweep(track.label, found, strays, ties(found), bias, same, track.leaf)
 
 
 def _values(line: Line, track: Track, points: Points) -> list[Stray]:
