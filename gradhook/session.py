@@ -165,6 +165,7 @@ def _run(project: Project, progress: Progress | None) -> tuple[tuple[TargetRepor
         python.path,
         _request(project),
         timeout=settings.timeout,
+        memory=settings.max_memory,
         platform=None if config.origins["platform"] == "default" else settings.platform,
         on_message=partial(_follow, {job.number: job.target for job in project.jobs}, progress),
     )

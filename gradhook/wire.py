@@ -80,7 +80,9 @@ class Discovered:
 
 @dataclass(frozen=True)
 class Bye:
-    """The worker has answered everything."""
+    """The worker has answered everything; or it leaves the ``rest`` to a new one, because it is not what it was."""
+
+    rest: bool = False
 
 
 Message = Request | Hello | Began | Answered | Discovered | Bye

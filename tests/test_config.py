@@ -55,6 +55,7 @@ GOOD = {
     "rtol": ("0", 0.0),
     "seed": ("7", 7),
     "timeout": ("5", 5.0),
+    "max-memory": ("4000", 4000.0),
     "platform": ('"gpu"', "gpu"),
     "python": ('"python3.12"', "python3.12"),
     "select": ('["GRD1", "grd203"]', ("GRD1", "GRD203")),

@@ -24,6 +24,7 @@ class Settings:
     rtol: float = RTOL
     seed: int = 0
     timeout: float = 60.0
+    max_memory: float = 0.0
     python: str | None = None
     platform: str = "cpu"
     select: tuple[str, ...] = ()
@@ -95,6 +96,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "timeout", "number", "seconds from 0.1 to 604800", "Seconds that each target may take.", low=0.1, high=_WEEK
     ),
+    Option("max_memory", "number", "megabytes from 0 up", "Megabytes of memory for the checked code; 0: no limit."),
     Option("python", "text", "the path or name of an interpreter", "The project's interpreter, which has JAX."),
     Option("platform", "text", "a JAX platform, such as cpu or gpu", "Where JAX computes."),
     Option("select", "codes", _CODES, "Ask only these rules."),

@@ -16,6 +16,7 @@ from typing import Any
 
 from gradhook.errors import GradhookError
 from gradhook.launch import blame
+from gradhook.launch.excess import MEGABYTE
 from gradhook.launch.process import End, Worker, ask, next_message, started, status, surroundings, tail
 from gradhook.model import Finding, TargetReport, Verdict
 from gradhook.wire import Answered, Began, Bye, Discovered, Hello, Job, Message, Request
@@ -42,6 +43,7 @@ class _Run:
 
     jobs: dict[int, Job]
     timeout: float
+    memory: float
     tell: Callable[[Message], None]
     unasked: frozenset[int] = frozenset()
     reports: dict[int, TargetReport] = field(default_factory=dict)
@@ -59,6 +61,7 @@ class _Turn:
     """What one worker is at: its job and stage, since when, and from where in the output."""
 
     greeted: bool = False
+    answered: int = 0
     at: Began | None = None
     since: float = 0.0
     opened: int = 0
@@ -79,6 +82,7 @@ def launch(
     request: Request,
     *,
     timeout: float,
+    memory: float = 0.0,
     platform: str | None = None,
     on_message: Callable[[Message], None] = _ignore,
     boot: Path = BOOT,
@@ -86,18 +90,19 @@ def launch(
 ) -> Launched:
     """Have every job of ``request`` but those to skip answered by workers running ``boot`` in ``python``.
 
-    ``timeout`` is in seconds a target. ``platform`` none: the one of the user's JAX_PLATFORMS, else the CPU.
+    ``timeout`` is in seconds a target, ``memory`` in megabytes a worker (0: no limit). ``platform`` none: the one of
+    the user's JAX_PLATFORMS, else the CPU.
     ``on_message`` hears of all that workers say, and of the answers that were found for them.
 
     Raises:
         GradhookError: the interpreter cannot be run, or workers die of something that is no target's fault.
     """
-    run = _Run({job.number: job for job in request.jobs}, timeout, on_message, frozenset(request.skip))
+    run = _Run({job.number: job for job in request.jobs}, timeout, memory, on_message, frozenset(request.skip))
     environment = surroundings(python, platform, environ)
     while run.open:
         jobs = tuple(job for number, job in run.jobs.items() if number not in run.dropped)
         asked = replace(request, jobs=jobs, skip=(*request.skip, *run.reports))
-        with started(python, boot, asked, environment) as worker:
+        with started(python, boot, asked, environment, memory * MEGABYTE) as worker:
             _listen(run, worker)
     return Launched(tuple(run.reports[number] for number in run.jobs if number in run.reports), run.environment)
 
@@ -131,6 +136,9 @@ def _take(run: _Run, turn: _Turn, worker: Worker, message: Message) -> None:
             _close(turn, worker, message.printed)
             message = replace(message, report=_with_output(turn, message.number, message.report))
             run.reports[message.number] = message.report
+            turn.answered += 1
+        case Bye() if message.rest and turn.answered:
+            pass  # the jobs left open go to a new worker; each has done at least one, so that comes to an end
         case Bye():
             for number in run.open:
                 _answer(run, turn, number, blame.unanswered(run.jobs[number].target))
@@ -153,19 +161,30 @@ def _close(turn: _Turn, worker: Worker, printed: int | None) -> None:
 def _conclude(run: _Run, turn: _Turn, worker: Worker, end: End) -> None:
     """Answer for a worker that cannot any more."""
     at = turn.at
+    if end is End.TOO_LARGE and turn.answered:
+        return  # others before it may have taken the room: a new worker begins with this one
     if at is None:
         _excuse(run, turn, worker, end)
         return
-    if end is End.TIMED_OUT:
+    if end is not End.DIED:
         ask(worker)
     _close(turn, worker, None)
-    target, output = run.jobs[at.number].target, _text(turn.printed[at.number])
-    if end is End.TIMED_OUT:
-        finding = blame.timed_out(target, at.stage, run.timeout, output)
-    else:
-        finding = blame.died(target, at.stage, status(worker), output)
+    finding = _blamed(run, at, worker, end, _text(turn.printed[at.number]))
     for number in _struck(run, at):
         _answer(run, turn, number, finding)
+
+
+def _blamed(run: _Run, at: Began, worker: Worker, end: End, output: str) -> Finding:
+    target = run.jobs[at.number].target
+    match end:
+        case End.TIMED_OUT:
+            return blame.timed_out(target, at.stage, run.timeout, output)
+        case End.TOO_LARGE:
+            return blame.too_large(target, at.stage, run.memory, output)
+        case End.TOO_LOUD:
+            return blame.too_loud(target, at.stage, output)
+        case End.DIED:
+            return blame.died(target, at.stage, status(worker), output)
 
 
 def _struck(run: _Run, at: Began) -> list[int]:
@@ -184,12 +203,13 @@ def _excuse(run: _Run, turn: _Turn, worker: Worker, end: End) -> None:
     if not run.open or (run.failures < 2 and end is End.DIED):
         return
     when = "while it worked" if turn.greeted else "before it could start"
-    what = "hung" if end is End.TIMED_OUT else "died"
+    what = {End.TIMED_OUT: "hung", End.DIED: "died", End.TOO_LARGE: "needed more than --max-memory"}.get(end, "failed")
     output = _text(tail(worker, 0, None, KEPT)).strip()
     said = f"; the end of its output:\n{output}" if output else ""
-    raise GradhookError(
-        f"the worker {what} {when}{said}", "does `import jax` work in that interpreter? See `gradhook env`"
-    )
+    help = "does `import jax` work in that interpreter? See `gradhook env`"
+    if end is End.TOO_LARGE:
+        help = "JAX alone takes a few hundred: allow more with --max-memory or GRADHOOK_MAX_MEMORY"
+    raise GradhookError(f"the worker {what} {when}{said}", help)
 
 
 def _answer(run: _Run, turn: _Turn, number: int, finding: Finding) -> None:

@@ -6,6 +6,7 @@ import re
 import signal
 from pathlib import Path
 
+from gradhook.launch.excess import LOUDEST, MEGABYTE
 from gradhook.model import Finding, Target, Verdict
 
 _FRAME = re.compile(r'^  File "(.+)", line (\d+) in ', re.MULTILINE)
@@ -27,6 +28,19 @@ def died(target: Target, stage: str, status: int | None, output: str) -> Finding
     killed = status is not None and status == -getattr(signal, "SIGKILL", 9)
     help = "the system may have run out of memory: make the arguments smaller" if killed else ""
     return _finding("GRD906", target, stage, message, output, help)
+
+
+def too_large(target: Target, stage: str, megabytes: float, output: str) -> Finding:
+    """GRD906: the process was ended because it held more memory than it may."""
+    message = f"the process was ended {_doing(target, stage)}: it held more than {megabytes:g} MB of memory"
+    help = "make its arguments smaller, or allow more with --max-memory or GRADHOOK_MAX_MEMORY"
+    return _finding("GRD906", target, stage, message, output, help)
+
+
+def too_loud(target: Target, stage: str, output: str) -> Finding:
+    """GRD906: the process was ended before its output could fill the disk."""
+    message = f"the process was ended {_doing(target, stage)}: it had printed more than {LOUDEST // MEGABYTE} MB"
+    return _finding("GRD906", target, stage, message, output, "print less")
 
 
 def unanswered(target: Target) -> Finding:

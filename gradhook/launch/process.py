@@ -18,13 +18,16 @@ from pathlib import Path
 from typing import IO, Any
 
 from gradhook.errors import GradhookError
+from gradhook.launch import excess, leftovers
 from gradhook.wire import Message, Request, decode, encode
 
 _POLL = 0.5
 """Seconds after which the process itself is looked at: a child of its own may hold the pipe of a dead worker open."""
 _DUMP = 0.2
 """Seconds that a hanging worker has to write down where it is."""
-_SECRETS = ("GITHUB_", "ACTIONS_", "RUNNER_")
+_SECRETS = ("GITHUB_", "ACTIONS_", "RUNNER_", "INPUT_", "GH_TOKEN", "GH_ENTERPRISE_TOKEN")
+"""What a runner of GitHub gives to a step for itself; what else a step was given, it was given for this code."""
+_ROOM = "point TMPDIR at a folder with room in which you may write"
 _SURROUNDINGS = ("PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")
 
 
@@ -33,27 +36,42 @@ class End(Enum):
 
     DIED = "died"
     TIMED_OUT = "timed out"
+    TOO_LARGE = "too large"
+    TOO_LOUD = "too loud"
 
 
 @dataclass(frozen=True)
 class Worker:
-    """A running process, the lines that it has sent (``None``: no more), and the file with all that it prints."""
+    """A running process, the lines that it has sent (``None``: no more), the file with all that it prints, its mark.
+
+    ``memory`` is how many bytes it may have resident, 0 for as many as it likes.
+    """
 
     process: subprocess.Popen[bytes]
     lines: queue.SimpleQueue[str | None]
     reader: threading.Thread
-    output: Path
+    output: IO[bytes]
+    mark: str
+    memory: float = 0.0
 
 
 @contextmanager
-def started(python: Path, boot: Path, request: Request, environ: Mapping[str, str]) -> Iterator[Worker]:
+def started(
+    python: Path, boot: Path, request: Request, environ: Mapping[str, str], memory: float = 0.0
+) -> Iterator[Worker]:
     """A worker that was sent ``request``; on leaving, it and everything that it started is ended.
 
     Raises:
-        GradhookError: the interpreter cannot be run.
+        GradhookError: the interpreter cannot be run, or there is no room for temporary files.
     """
-    with tempfile.TemporaryDirectory(prefix="gradhook-", ignore_cleanup_errors=True) as folder:
-        worker = _start([str(python), "-u", str(boot)], request, environ, Path(folder))
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="gradhook-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise GradhookError(f"no temporary folder can be made: {error}", _ROOM) from error
+    with folder:
+        worker = _start([str(python), "-u", str(boot)], request, environ, Path(folder.name), memory)
+        if sys.platform != "win32":
+            folder.cleanup()  # at once: whoever is killed leaves nothing there, and open files stay readable
         try:
             yield worker
         finally:
@@ -61,7 +79,7 @@ def started(python: Path, boot: Path, request: Request, environ: Mapping[str, st
 
 
 def next_message(worker: Worker, seconds: float) -> Message | End:
-    """What the worker says next, if it says it within ``seconds``.
+    """What the worker says next, if it says it within ``seconds`` and within its memory.
 
     Raises:
         GradhookError: it said something that is no message.
@@ -70,15 +88,21 @@ def next_message(worker: Worker, seconds: float) -> Message | End:
     while True:
         left = max(deadline - time.monotonic(), 0.0)
         try:
-            line = worker.lines.get(timeout=min(left, _POLL))
+            line = worker.lines.get(timeout=min(left, excess.LOOK if worker.memory else _POLL))
         except queue.Empty:
             if worker.process.poll() is not None:
                 worker.reader.join(_POLL)
                 worker.lines.put(None)
-            elif not left:
-                return End.TIMED_OUT
+            elif (grown := _grown(worker)) or not left:
+                return grown or End.TIMED_OUT
             continue
         return End.DIED if line is None else decode(line)
+
+
+def _grown(worker: Worker) -> End | None:
+    if os.fstat(worker.output.fileno()).st_size > excess.LOUDEST:
+        return End.TOO_LOUD
+    return End.TOO_LARGE if worker.memory and excess.resident(worker.process.pid) > worker.memory else None
 
 
 def ask(worker: Worker) -> None:
@@ -98,11 +122,10 @@ def status(worker: Worker) -> int | None:
 
 def tail(worker: Worker, start: int, end: int | None, most: int) -> bytes:
     """The last ``most`` bytes of what was printed from ``start`` to ``end`` (none: up to now)."""
-    with worker.output.open("rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        stop = size if end is None else min(end, size)
-        file.seek(min(max(start, stop - most), stop))
-        return file.read(stop - file.tell())
+    size = worker.output.seek(0, os.SEEK_END)
+    stop = size if end is None else min(end, size)
+    worker.output.seek(min(max(start, stop - most), stop))
+    return worker.output.read(stop - worker.output.tell())
 
 
 def surroundings(python: Path, platform: str | None, environ: Mapping[str, str]) -> dict[str, str]:
@@ -125,22 +148,32 @@ def _is_own(python: Path) -> bool:
     return python.parent.absolute() == own.parent.absolute() and python.resolve() == own.resolve()
 
 
-def _start(command: list[str], request: Request, environ: Mapping[str, str], folder: Path) -> Worker:
+def _start(command: list[str], request: Request, environ: Mapping[str, str], folder: Path, memory: float) -> Worker:
     """The request waits in a file: a worker that never reads it cannot hold us up."""
-    output, asked = folder / "output", folder / "request"
-    asked.write_text(encode(request) + "\n", encoding="utf-8")
-    with asked.open("rb") as stdin, output.open("ab") as stderr:
-        try:
-            process = subprocess.Popen(
-                command, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, cwd=request.root, env=environ, **_group()
-            )
-        except OSError as error:
-            raise GradhookError(f"{command[0]} cannot be run: {error}", "name a Python with --python") from error
+    output, asked, mark = folder / "output", folder / "request", leftovers.mark()
+    try:
+        asked.write_text(encode(request) + "\n", encoding="utf-8")
+        with asked.open("rb") as stdin, output.open("ab", buffering=0) as stderr:
+            seen = output.open("rb", buffering=0)
+            process = _popen(command, request.root, {**environ, **mark}, stdin, stderr)
+    except OSError as error:
+        raise GradhookError(f"no temporary file can be written: {error}", _ROOM) from error
     lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
     assert process.stdout is not None
     reader = threading.Thread(target=_read, args=(process.stdout, lines), daemon=True)
     reader.start()
-    return Worker(process, lines, reader, output)
+    return Worker(process, lines, reader, seen, mark[leftovers.VARIABLE], memory)
+
+
+def _popen(
+    command: list[str], root: str, environ: Mapping[str, str], stdin: IO[bytes], stderr: IO[bytes]
+) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            command, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, cwd=root, env=environ, **_group()
+        )
+    except OSError as error:
+        raise GradhookError(f"{command[0]} cannot be run: {error}", "name a Python with --python") from error
 
 
 def _group() -> dict[str, Any]:
@@ -159,14 +192,10 @@ def _read(stream: IO[bytes], lines: queue.SimpleQueue[str | None]) -> None:
 
 def _end(worker: Worker) -> None:
     process = worker.process
-    if sys.platform == "win32":
-        process.kill()
-    else:
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            process.kill()
+    leftovers.end_group(process)
     process.wait()
+    leftovers.end_marked(worker.mark)
     worker.reader.join(_POLL)
     if process.stdout is not None and not worker.reader.is_alive():
         process.stdout.close()
+    worker.output.close()

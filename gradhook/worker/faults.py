@@ -6,11 +6,13 @@ import os
 import sys
 import sysconfig
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
 from gradhook.model import Finding, Target, TargetReport, Verdict
 
+_SHOWN = 3
 LONGEST = 300
 """Characters of an exception's own message that a finding quotes."""
 
@@ -25,6 +27,7 @@ _DOING = {
 }
 _PACKAGE = Path(__file__).resolve().parents[1]
 _GROUND = frozenset({"jax", "jaxlib", "numpy", "ml_dtypes"})
+_STANDARD = os.path.realpath(sysconfig.get_path("stdlib"))
 _FOREIGN = frozenset({"site-packages", "dist-packages"})
 
 
@@ -41,6 +44,14 @@ def escaped(error: BaseException, root: Path) -> Finding:
     """The finding for an exception that nobody expected: ours if it passed through no code of theirs or a library's."""
     passed = any(_own(file, root) or _foreign(file) for file, _ in _frames(error.__traceback__))
     return fault("GRD904" if passed else "GRD908", error, root)
+
+
+def patched(doing: str, replaced: Sequence[str], target: Target) -> Finding:
+    """GRD910: what was replaced while ``doing``; it is put back, for the others."""
+    names = ", ".join(replaced[:_SHOWN]) + (f" and {len(replaced) - _SHOWN} more" if len(replaced) > _SHOWN else "")
+    message = f"{doing} replaced {names}: what is measured then is not what was asked"
+    help = "replace it in a test only, and put it back there"
+    return Finding("GRD910", Verdict.ERROR, message, path=target.path, line=target.line, help=help)
 
 
 def stopped(target: Target, finding: Finding) -> TargetReport:
@@ -78,12 +89,28 @@ def relative(file: str, root: Path) -> str:
     return path.relative_to(real).as_posix() if path.is_relative_to(real) else path.as_posix()
 
 
+def is_installed(file: str) -> bool:
+    """Whether a file is a library's, the standard library's or ours; or no file at all, but the interpreter's own."""
+    path = Path(os.path.realpath(file))
+    installed = not _FOREIGN.isdisjoint(path.parts) or path.is_relative_to(_STANDARD) or path.is_relative_to(_PACKAGE)
+    return installed or file.startswith("<frozen")
+
+
+def is_library(file: str) -> bool:
+    """Whether a file is an installed library's, and not of what gradhook stands on."""
+    path = Path(os.path.realpath(file)) if file else Path()
+    return not _FOREIGN.isdisjoint(path.parts) and _GROUND.isdisjoint(path.parts)
+
+
 def show(error: BaseException, root: Path) -> None:
     """Print the traceback from the user's first frame on to standard error, which the parent keeps."""
     start = error.__traceback__
     while start is not None and not _own(start.tb_frame.f_code.co_filename, root):
         start = start.tb_next
-    traceback.print_exception(type(error), error, start or error.__traceback__)
+    try:
+        traceback.print_exception(type(error), error, start or error.__traceback__)
+    except Exception:  # user code closed standard error, or its exception cannot be printed
+        return
 
 
 def _frames(start: TracebackType | None) -> list[tuple[str, int]]:
@@ -101,7 +128,7 @@ def _foreign(file: str) -> bool:
     """Whether a file is a library's: neither gradhook's, nor what gradhook stands on, nor made up."""
     path = Path(os.path.realpath(file))
     installed = not _FOREIGN.isdisjoint(path.parts)
-    standard = path.is_relative_to(os.path.realpath(sysconfig.get_path("stdlib"))) and not installed
+    standard = path.is_relative_to(_STANDARD) and not installed
     ground = standard or (installed and not _GROUND.isdisjoint(path.parts))
     return not ground and not path.is_relative_to(_PACKAGE) and not file.startswith("<")
 

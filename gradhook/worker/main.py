@@ -1,7 +1,7 @@
 """In which order does a worker import, examine and answer, and what keeps one job's trouble from the others?
 
-All modules are imported before anything is examined: only then is it known which annotations were executed, and every
-target is examined under the same global state, whatever the order of the jobs.
+All modules are imported before anything is examined: only then is it known which annotations were executed. What user
+code changed around itself is put back after each module and each target; where that fails, a new worker does the rest.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ import gradhook
 from gradhook.model import CheckSettings, Finding, Target, TargetReport
 from gradhook.wire import Answered, Began, Bye, Discovered, Hello, Job, Message, Request
 from gradhook.worker.claims import Subject, crowded, pair, resolve
-from gradhook.worker.faults import escaped, fault, show, stopped
+from gradhook.worker.faults import escaped, fault, patched, show, stopped
 from gradhook.worker.load import load, open_paths
+from gradhook.worker.patches import Originals, originals, undo
+from gradhook.worker.state import State, pinned, put_back, taken
 
 Send = Callable[[Message], None]
 Examine = Callable[[Any, Target, Mapping[str, Any], CheckSettings, Callable[[str], None]], TargetReport]
 Environment = Callable[[], Mapping[str, Any]]
-Loaded = dict[tuple[str, str], ModuleType | Finding]
+Key = tuple[str, str]
+Loaded = dict[Key, ModuleType | Finding]
 
 
 def _instruments() -> tuple[Examine, Environment]:
@@ -39,18 +42,24 @@ def main(request: Request, send: Send, instruments: Callable[[], tuple[Examine, 
     examine, environment = instruments()
     send(Hello({**environment(), **_other()}))
     open_paths(request.import_paths)
-    loaded = _import(request, send)
+    known = originals()
+    loaded, states = _import(request, send, known)
     claims, found = pair(request.jobs, _files(request.jobs, loaded))
     for job in found:
         send(Discovered(job))
     jobs = [*request.jobs, *found]
-    crowd = crowded(jobs)
-    for job in jobs:
-        if job.number not in request.skip:
-            subject = partial(resolve, job, claim=claims.get(job.number), crowded=job.number in crowd)
-            report = _answer(job, loaded[module_of(job.target)], subject, request, send, examine)
-            send(Answered(job.number, report, _printed()))
-    send(Bye())
+    crowd, common = crowded(jobs), pinned()
+    rest = False
+    for number, job in enumerate(job for job in jobs if job.number not in request.skip):
+        key = module_of(job.target)
+        if rest := (not put_back(common.of(states[key])) and number > 0):
+            break
+        subject = partial(resolve, job, claim=claims.get(job.number), crowded=job.number in crowd)
+        report = _answer(job, loaded[key], subject, request, send, examine)
+        if replaced := undo(known):
+            report = stopped(job.target, patched("the target", replaced, job.target))
+        send(Answered(job.number, report, _printed()))
+    send(Bye(rest))
 
 
 def module_of(target: Target) -> tuple[str, str]:
@@ -58,10 +67,11 @@ def module_of(target: Target) -> tuple[str, str]:
     return target.module, target.path
 
 
-def _import(request: Request, send: Send) -> Loaded:
-    """Every module of the request, or the finding that says why it could not be imported."""
+def _import(request: Request, send: Send, known: Originals) -> tuple[Loaded, dict[Key, State]]:
+    """Every module of the request, or the finding that says why there is none, and the state that it left."""
     loaded: Loaded = {}
-    root = Path(request.root)
+    states: dict[Key, State] = {}
+    root, base = Path(request.root), taken()
     for job in request.jobs:
         key = module_of(job.target)
         if key not in loaded:
@@ -71,7 +81,12 @@ def _import(request: Request, send: Send) -> Loaded:
             except BaseException as error:
                 show(error, root)
                 loaded[key] = fault("GRD901", error, root)
-    return loaded
+            if replaced := undo(known):
+                loaded[key] = patched(f"the import of {job.target.module}", replaced, job.target)
+            states[key] = taken(base.output)
+            base = base.with_additions(states[key])
+            put_back(base)
+    return loaded, states
 
 
 def _files(jobs: Sequence[Job], loaded: Loaded) -> dict[str, ModuleType]:

@@ -1,0 +1,60 @@
+"""How much does a worker hold and print, seen from outside, and is that more than it may?
+
+Memory is what the process itself has resident: ``/proc`` on Linux, ``ps`` on macOS and other Unix systems,
+``GetProcessMemoryInfo`` on Windows. It is looked at from time to time, so a limit is no wall: what a process can take
+between two looks comes on top. ``RLIMIT_AS`` would be one, but JAX reserves far more addresses than it ever uses.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+MEGABYTE = 1_000_000
+LOUDEST = 1_000 * MEGABYTE
+"""Bytes of output of one worker: beyond them, an endless loop that prints would fill the disk."""
+LOOK = 0.1
+"""Seconds between two looks where memory is limited: allocating takes about as long."""
+
+
+def resident(pid: int) -> int:
+    """Bytes of memory that a process has resident; 0 when the system does not say."""
+    try:
+        if sys.platform == "linux":
+            return _linux(pid)
+        return _windows(pid) if sys.platform == "win32" else _unix(pid)
+    except (OSError, ValueError, IndexError, AttributeError):
+        return 0  # it has just ended, or the system has no such means
+
+
+def _linux(pid: int) -> int:
+    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
+    return next((int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmRSS:")), 0)
+
+
+def _unix(pid: int) -> int:
+    """``ps`` says kibibytes everywhere."""
+    said = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return int(said.stdout.strip() or 0) * 1024
+
+
+def _windows(pid: int) -> int:
+    """The working set, by the counters of ``psapi.h``: two DWORDs, then SIZE_Ts of which the second is meant."""
+    import ctypes
+
+    class Counters(ctypes.Structure):
+        _fields_ = (
+            ("cb", ctypes.c_uint32), ("faults", ctypes.c_uint32), ("peak", ctypes.c_size_t),
+            ("working_set", ctypes.c_size_t), ("more", ctypes.c_size_t * 6),
+        )  # fmt: skip
+
+    library = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined, unused-ignore]
+    library.OpenProcess.restype = ctypes.c_void_p
+    handle = ctypes.c_void_p(library.OpenProcess(0x1000, False, pid))  # PROCESS_QUERY_LIMITED_INFORMATION
+    counters = Counters(cb=ctypes.sizeof(Counters))
+    try:
+        library.K32GetProcessMemoryInfo(handle, ctypes.byref(counters), counters.cb)
+    finally:
+        library.CloseHandle(handle)
+    return int(counters.working_set)
