@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -21,7 +22,19 @@ from gradhook.model import Report
 from gradhook.reporters.wording import summary
 
 if TYPE_CHECKING:
+    from gradhook.cli.watch import Find, Tell
     from gradhook.session import Project
+
+
+@dataclass(frozen=True)
+class _Form:
+    """What was asked of the report."""
+
+    name: str
+    shard: shards.Shard | None
+    wanted: formats.Wanted
+    output_file: Path | None
+    look: formats.Look
 
 
 @click.command(epilog=options.EVERYWHERE)
@@ -31,6 +44,7 @@ if TYPE_CHECKING:
 @options.color
 @formats.reports
 @shards.option
+@click.option("--watch", "watches", is_flag=True, help="Stay, and check again what a saved file affects.")
 @click.option("-k", "name", metavar="NAME", default="", help="Only targets whose name contains this.")
 @click.option("-q", "--quiet", is_flag=True, help="Leave out what passed, versions and progress.")
 @click.option("-v", "--verbose", is_flag=True, help="Also show skipped questions, times and all that was printed.")
@@ -40,6 +54,7 @@ def check(
     color: str,
     wanted: formats.Wanted,
     shard: shards.Shard | None,
+    watches: bool,
     name: str,
     quiet: bool,
     verbose: bool,
@@ -48,19 +63,43 @@ def check(
     """Check the annotated functions in PATHS (files and folders; by default the working directory)."""
     from gradhook import session  # a third of the start-up, which `gradhook --help` does not need
 
-    projects = _chosen(session.find(paths, options.overrides(said)), name)
-    with progress(quiet) as tell:
-        checked = session.check(shards.sharded(projects, shard), progress=tell)
-    report = _labelled(seen(checked, projects, Path.cwd(), name), shard)
+    find = partial(_found, paths, options.overrides(said), name)
+    tell = partial(_told, _Form(name, shard, wanted, output_file, formats.look(color, output_file, verbose, quiet)))
+    if watches:
+        _watch(find, tell, shard, quiet)
+    projects = find()
+    with progress(quiet) as show:
+        checked = session.check(shards.sharded(projects, shard), progress=show)
+    return tell(checked, projects)
+
+
+def _watch(find: Find, tell: Tell, shard: shards.Shard | None, quiet: bool) -> NoReturn:
+    """Never returns: the user ends it."""
+    from gradhook.cli.watch import watch
+
+    if shard is not None:
+        raise click.UsageError("--watch and --shard exclude each other: a part of the work is no use at a desk")
+    watch(find, tell, quiet)
+
+
+def _found(paths: Sequence[Path], overrides: Mapping[str, Any], name: str) -> Sequence[Project]:
+    from gradhook import session
+
+    return _chosen(session.find(paths, overrides), name)
+
+
+def _told(form: _Form, checked: Report, projects: Sequence[Project]) -> int:
+    """Deliver the report in every form that was asked for; the exit code."""
+    report = _labelled(seen(checked, projects, Path.cwd(), form.name), form.shard)
     code = exit_code(report, projects)
-    form = options.output_format(projects)
-    text = formats.rendered(report, form, code, formats.look(color, output_file, verbose, quiet))
+    written = options.output_format(projects)
+    text = formats.rendered(report, written, code, form.look)
     if not report.targets:
-        text = _with_nothing(text, report, projects, form, shard)
-    deliver(text, output_file)
-    formats.write_all(report, wanted, code)
-    if output_file and not quiet:
-        click.echo(f"{summary(report)}; see {output_file}", err=True)
+        text = _with_nothing(text, report, projects, written, form.shard)
+    deliver(text, form.output_file)
+    formats.write_all(report, form.wanted, code)
+    if form.output_file and not form.look.quiet:
+        click.echo(f"{summary(report)}; see {form.output_file}", err=True)
     return code
 
 

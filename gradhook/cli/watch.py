@@ -1,0 +1,123 @@
+"""``gradhook check --watch``: what has to be checked again after a file was saved, and when is that?
+
+Files are looked at twice a second: that needs no library, and works where the system tells nobody of a change (network
+and container mounts).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from gradhook.cli.progress import progress
+from gradhook.errors import GradhookError
+from gradhook.model import Report, Target
+from gradhook.reporters.wording import clean
+from gradhook.scan.importing import file_of, importing
+from gradhook.scan.listing import list_folder
+
+if TYPE_CHECKING:
+    from gradhook.session import Project
+
+Find = Callable[[], "Sequence[Project]"]
+Tell = Callable[[Report, "Sequence[Project]"], int]
+Stamps = dict[Path, tuple[int, int]]
+_PAUSE = 0.5
+_SETTLED = 0.1
+"""Seconds in which a file that is being saved must not change any more."""
+_SETTINGS = ("pyproject.toml", "gradhook.toml")
+
+
+def watch(find: Find, tell: Tell, quiet: bool) -> NoReturn:
+    """Check all, then again what a change affects, until somebody interrupts.
+
+    Raises:
+        GradhookError: what is to be checked cannot be found at the start; later such a thing is only shown.
+        KeyboardInterrupt: the way to end it.
+    """
+    projects, report = find(), None
+    changed: frozenset[Path] = frozenset()
+    while True:
+        seen = stamps(projects)
+        try:
+            projects = find()
+            report, line = checked(projects, report, changed, quiet)
+            click.clear()
+            tell(report, projects)
+            changed = frozenset()
+        except GradhookError as error:
+            line = f"gradhook: {error.message}\n  help: {error.help}\nnot checked"
+        _say(line, len(seen))
+        changed |= _next_change(projects, seen)
+
+
+def checked(
+    projects: Sequence[Project], before: Report | None, changed: Collection[Path], quiet: bool
+) -> tuple[Report, str]:
+    """A report about everything, of which only what the changed files affect is new; and a line that says so."""
+    from gradhook import session
+
+    if any(path.name in _SETTINGS for path in changed):
+        before = None
+    again = [affected(project, changed) if before else project for project in projects]
+    with progress(quiet) as show:
+        new = session.check(again, progress=show)
+    every, some = (sum(len(project.targets) for project in group) for group in (projects, again))
+    line = f"checked {some} of {every} target{'s' * (every != 1)}"
+    return (joined(before, new, again, changed) if before else new), line
+
+
+def affected(project: Project, changed: Collection[Path]) -> Project:
+    """The project with only those targets whose import reads one of the files, as far as the texts tell."""
+    root = project.config.root
+    reached = importing(root)
+
+    def is_affected(target: Target) -> bool:
+        path = file_of(target.module, root) if target.source == "config" else root / target.path
+        return path is None or not reached(path).isdisjoint(changed)
+
+    return project.only(is_affected)
+
+
+def joined(before: Report, new: Report, again: Sequence[Project], changed: Collection[Path]) -> Report:
+    """The new answers, and the old ones of targets that were not asked about, in files that are as they were."""
+    asked = {target for project in again for target in project.targets} | {t.target for t in new.targets}
+    kept = [t for t in before.targets if t.target not in asked and Path(t.target.root, t.target.path) not in changed]
+    targets = sorted([*kept, *new.targets], key=lambda t: (t.target.root, t.target.path, t.target.line, t.target.mark))
+    environment = new.environment if any(project.targets for project in again) else before.environment
+    return replace(new, targets=tuple(targets), environment=environment)
+
+
+def stamps(projects: Sequence[Project]) -> Stamps:
+    """When each file that could matter was last changed, and how long it is."""
+    found: Stamps = {}
+    for root in {project.config.root for project in projects}:
+        for name in (*list_folder(root).files, *_SETTINGS):
+            try:
+                status = (root / name).stat()
+            except OSError:
+                continue
+            found[root / name] = (status.st_mtime_ns, status.st_size)
+    return found
+
+
+def _next_change(projects: Sequence[Project], seen: Stamps) -> frozenset[Path]:
+    """Wait until files differ from what was seen, and stay as they are."""
+    while (now := stamps(projects)) == seen:
+        time.sleep(_PAUSE)
+    while True:
+        time.sleep(_SETTLED)
+        if (later := stamps(projects)) == now:
+            return frozenset(path for path, _ in later.items() ^ seen.items())
+        now = later
+
+
+def _say(line: str, files: int) -> None:
+    when = time.strftime("%H:%M:%S")
+    shown = "\n".join(map(clean, line.split("\n")))
+    click.echo(f"\n{shown} at {when}; watching {files} file{'s' * (files != 1)}, Ctrl-C ends")
