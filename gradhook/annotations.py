@@ -110,6 +110,7 @@ if TYPE_CHECKING:
         exact: Any = None,
         stop_gradient: str | None = None,
         kink: str | float | None = None,
+        depends_on: str | Sequence[str] | None = None,
     ) -> Callable[[F], F]: ...
 
 
@@ -129,6 +130,7 @@ def gradcheck(
     exact: Any = None,
     stop_gradient: str | None = None,
     kink: str | float | None = None,
+    depends_on: str | Sequence[str] | None = None,
 ) -> Any:
     """Claim that JAX's derivative of the decorated function is its derivative.
 
@@ -148,12 +150,15 @@ def gradcheck(
         exact: a function of the same arguments that returns the derivative, given independently.
         stop_gradient: ``"frozen"``: values under ``jax.lax.stop_gradient`` are meant to be constants.
         kink: the convention at non-smooth points: ``"left"``, ``"right"``, ``"mean"``, ``"subgradient"`` or a number.
+        depends_on: data files that the function reads, paths or globs relative to the file that this stands in: when
+            one of them changes, a pass is not taken from the cache.
 
     """
     frame = sys._getframe(1)
     options = {
         "args": args, "kwargs": kwargs, "order": order, "modes": modes, "atol": atol, "rtol": rtol, "eps": eps,
         "wrt": wrt, "cases": cases, "exact": exact, "stop_gradient": stop_gradient, "kink": kink,
+        "depends_on": depends_on,
     }  # fmt: skip
     mark: Callable[[Any], Any] = _remember("exact", options, frame.f_code.co_filename, frame.f_lineno)
     return mark if function is None else mark(function)
@@ -175,6 +180,7 @@ def surrogate(
     ties: str | None = None,
     bounds: str | None = None,
     exact: str | int | Sequence[int | str] | None = None,
+    depends_on: str | Sequence[str] | None = None,
 ) -> Callable[[F], F]:
     """Declare a surrogate: the value is that of ``forward``, the derivative on purpose that of something else.
 
@@ -182,7 +188,8 @@ def surrogate(
         forward: the function whose value the decorated one must have, bit for bit.
         derivative_of: a differentiable function whose exact derivative the rule must give; or
         rule: ``(primals, tangents) -> tangent``, the declared rule itself.
-        args: as in ``gradcheck``; so are ``kwargs``, ``modes``, ``atol``, ``rtol``, ``wrt`` and ``cases``.
+        args: as in ``gradcheck``; so are ``kwargs``, ``modes``, ``atol``, ``rtol``, ``wrt``, ``cases``
+            and ``depends_on``.
         order2: what a second derivative gives: ``"zero"``, ``"of the surrogate"`` or ``"error"``.
         ties: how halves are rounded: ``"even"``, ``"away"`` (from zero), ``"up"`` (``floor(x + 0.5)``) or ``"down"``.
         bounds: whether the bounds of a saturating derivative still pass it: ``"closed"`` or ``"open"``; where
@@ -194,6 +201,6 @@ def surrogate(
     options = {
         "forward": forward, "derivative_of": derivative_of, "rule": rule, "args": args, "kwargs": kwargs,
         "modes": modes, "atol": atol, "rtol": rtol, "wrt": wrt, "cases": cases, "order2": order2, "ties": ties,
-        "bounds": bounds, "exact": exact,
+        "bounds": bounds, "exact": exact, "depends_on": depends_on,
     }  # fmt: skip
     return _remember("surrogate", options, frame.f_code.co_filename, frame.f_lineno)

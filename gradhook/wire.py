@@ -7,6 +7,7 @@ Every message is one JSON object on one line, ``{"message": name, …fields}``; 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import math
 import types
@@ -42,6 +43,8 @@ class Request:
     settings: CheckSettings = field(default_factory=CheckSettings)
     skip: tuple[int, ...] = ()
     """Jobs that need no answer (any more): their modules are imported and their claims are known, nothing else."""
+    trace: bool = False
+    """Whether to say at the end on what the answers depend (``Depended``)."""
     version: int = VERSION
 
 
@@ -79,19 +82,35 @@ class Discovered:
 
 
 @dataclass(frozen=True)
+class Depended:
+    """On what the answers of this worker rest; said once, at the end.
+
+    ``files`` are rows of path, stamp and content (``cache.fingerprints``), ``needs`` maps each job's number, as text,
+    to the numbers of its rows. ``patterns`` maps such numbers to folder, patterns and what they mean. ``common`` is
+    what all answers rest on: ``rows``, installed ``modules`` with their state, the ``sites`` of ``cache.installed``
+    for the distributions ``names``, and the environment ``variables`` that were read.
+    """
+
+    files: tuple[tuple[str, str, str], ...] = ()
+    needs: Mapping[str, Any] = field(default_factory=dict)
+    patterns: Mapping[str, Any] = field(default_factory=dict)
+    common: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Bye:
     """The worker has answered everything; or it leaves the ``rest`` to a new one, because it is not what it was."""
 
     rest: bool = False
 
 
-Message = Request | Hello | Began | Answered | Discovered | Bye
-_MESSAGES: dict[str, type[Any]] = {c.__name__: c for c in (Request, Hello, Began, Answered, Discovered, Bye)}
+Message = Request | Hello | Began | Answered | Discovered | Depended | Bye
+_MESSAGES: dict[str, type[Any]] = {c.__name__: c for c in (Request, Hello, Began, Answered, Discovered, Depended, Bye)}
 
 
 def encode(message: Message) -> str:
     """One line of JSON, without the newline."""
-    return json.dumps({"message": type(message).__name__, **_plain(message)}, allow_nan=False)
+    return json.dumps({"message": type(message).__name__, **plain(message)}, allow_nan=False)
 
 
 def decode(line: str) -> Message:
@@ -103,7 +122,7 @@ def decode(line: str) -> Message:
     try:
         fields = json.loads(line)
         kind = _MESSAGES[fields.pop("message")]
-        message: Message = _build(kind, fields)
+        message: Message = build(kind, fields)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise GradhookError(
             f"the worker and gradhook do not understand each other: {error}", "install one version of gradhook only"
@@ -111,33 +130,38 @@ def decode(line: str) -> Message:
     return message
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Records, mappings and sequences as JSON knows them."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
+        return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
+        return [plain(v) for v in value]
     if isinstance(value, float) and not math.isfinite(value):
         return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
     return value
 
 
-def _build(kind: Any, value: Any) -> Any:
+def build(kind: Any, value: Any) -> Any:
     """A value of the annotated type ``kind`` from its JSON form."""
     if dataclasses.is_dataclass(kind):
-        hints = typing.get_type_hints(kind)
-        return kind(**{name: _build(hints[name], item) for name, item in value.items()})  # type: ignore[operator]
+        hints = _hints(kind)  # type: ignore[arg-type]
+        return kind(**{name: build(hints[name], item) for name, item in value.items()})  # type: ignore[operator]
     if typing.get_origin(kind) is types.UnionType:
-        return None if value is None else _build(next(a for a in typing.get_args(kind) if a is not type(None)), value)
+        return None if value is None else build(next(a for a in typing.get_args(kind) if a is not type(None)), value)
     if typing.get_origin(kind) is tuple:
-        return tuple(_build(typing.get_args(kind)[0], item) for item in value)
+        return tuple(build(typing.get_args(kind)[0], item) for item in value)
     if isinstance(kind, type) and issubclass(kind, Enum):
         return kind(value)
     return _number(value) if kind is float else value
+
+
+@functools.cache
+def _hints(kind: type[Any]) -> dict[str, Any]:
+    return typing.get_type_hints(kind)
 
 
 def _number(value: Any) -> float:

@@ -7,6 +7,7 @@ code changed around itself is put back after each module and each target; where 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -14,9 +15,13 @@ from types import ModuleType
 from typing import Any
 
 import gradhook
-from gradhook.model import CheckSettings, Finding, Target, TargetReport
+from gradhook.annotations import Claim
+from gradhook.errors import GradhookError
+from gradhook.model import CheckSettings, Finding, Target, TargetReport, Verdict
 from gradhook.wire import Answered, Began, Bye, Discovered, Hello, Job, Message, Request
 from gradhook.worker.claims import Subject, crowded, pair, resolve
+from gradhook.worker.declared import files
+from gradhook.worker.dependencies import Recorder, recorder
 from gradhook.worker.faults import escaped, fault, patched, show, stopped
 from gradhook.worker.load import load, open_paths
 from gradhook.worker.patches import Originals, originals, undo
@@ -41,6 +46,7 @@ def main(request: Request, send: Send, instruments: Callable[[], tuple[Examine, 
     """Answer every job of the request but those to skip; nothing that user code raises gets through."""
     examine, environment = instruments()
     send(Hello({**environment(), **_other()}))
+    observed = _recorder() if request.trace else None
     open_paths(request.import_paths)
     known = originals()
     loaded, states = _import(request, send, known)
@@ -50,16 +56,61 @@ def main(request: Request, send: Send, instruments: Callable[[], tuple[Examine, 
     jobs = [*request.jobs, *found]
     crowd, common = crowded(jobs), pinned()
     rest = False
-    for number, job in enumerate(job for job in jobs if job.number not in request.skip):
+    answered: list[Job] = []
+    for job in (job for job in jobs if job.number not in request.skip):
         key = module_of(job.target)
-        if rest := (not put_back(common.of(states[key])) and number > 0):
+        if rest := (not put_back(common.of(states[key])) and bool(answered)):
             break
-        subject = partial(resolve, job, claim=claims.get(job.number), crowded=job.number in crowd)
-        report = _answer(job, loaded[key], subject, request, send, examine)
+        claim = claims.get(job.number)
+        subject = partial(resolve, job, claim=claim, crowded=job.number in crowd)
+        report = _answer(job, loaded[key], subject, request, send, examine, partial(_begin, job, claim, observed))
         if replaced := undo(known):
             report = stopped(job.target, patched("the target", replaced, job.target))
         send(Answered(job.number, report, _printed()))
+        answered.append(job)
+    if observed:
+        _tell(observed, answered, loaded, send)
     send(Bye(rest))
+
+
+def _recorder() -> Recorder:
+    """Watches for what answers rest on; the cache of JAX's compiler is nobody's input."""
+    config = getattr(sys.modules.get("jax"), "config", None)
+    folder = getattr(config, "jax_compilation_cache_dir", None)
+    return recorder([os.path.abspath(folder)] if folder else [])  # noqa: PTH100
+
+
+def _tell(observed: Recorder, jobs: Sequence[Job], loaded: Loaded, send: Send) -> None:
+    """On what the answers rest; if that cannot be said they still count, for this run only."""
+    try:
+        message = observed.depended(jobs, _roots(jobs, loaded))
+    except Exception as error:
+        show(error, Path())
+    else:
+        send(message)
+
+
+def _begin(job: Job, claim: Claim | None, recorder: Recorder | None, options: Mapping[str, Any]) -> None:
+    """From now on it is this job that files are opened for.
+
+    Raises:
+        GradhookError: ``depends_on`` of its annotation is wrong.
+    """
+    base = os.path.dirname(os.path.abspath(claim.path)) if claim else job.target.root  # noqa: PTH100, PTH120
+    if recorder:
+        recorder.begin(job.number, options, base)
+    else:
+        files(options, base)
+
+
+def _roots(jobs: Sequence[Job], loaded: Loaded) -> dict[int, str]:
+    """The file of each job's module; of one that could not be imported, the file that was tried."""
+    modules = {job.number: loaded[module_of(job.target)] for job in jobs}
+    tried = {job.number: os.path.join(job.target.root, job.target.path) for job in jobs}  # noqa: PTH118
+    return {
+        number: tried[number] if isinstance(module, Finding) else os.path.abspath(module.__file__ or "")  # noqa: PTH100
+        for number, module in modules.items()
+    }
 
 
 def module_of(target: Target) -> tuple[str, str]:
@@ -106,6 +157,7 @@ def _answer(
     request: Request,
     send: Send,
     examine: Examine,
+    begin: Callable[[Mapping[str, Any]], None],
 ) -> TargetReport:
     if isinstance(module, Finding):
         return stopped(job.target, module)
@@ -114,11 +166,18 @@ def _answer(
         subject = find(module)
         if isinstance(subject, Finding):
             return stopped(job.target, subject)
+        begin(subject.options)
         return examine(subject.function, job.target, subject.options, request.settings, _announcer(job, send))
+    except GradhookError as error:
+        return stopped(job.target, _refused(job.target, error))
     except BaseException as error:
         root = Path(request.root)
         show(error, root)
         return stopped(job.target, escaped(error, root))
+
+
+def _refused(target: Target, error: GradhookError) -> Finding:
+    return Finding("GRD909", Verdict.ERROR, error.message, path=target.path, line=target.line, help=error.help)
 
 
 def _announcer(job: Job, send: Send) -> Callable[[str], None]:

@@ -1,0 +1,129 @@
+"""Which projects do paths touch, and what is there to check in each?
+
+Every file belongs to its nearest project root; each project has its own configuration, interpreter and workers.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from gradhook.config import FILE, Config, ConfiguredTarget, load, project_root
+from gradhook.model import Target
+from gradhook.scan import Scan, scan
+from gradhook.scan.excluding import excluder
+from gradhook.scan.git import tracked_and_new
+from gradhook.scan.listing import absolute, list_folder
+from gradhook.wire import Job
+
+_FOREIGN = frozenset({"site-packages", "node_modules"})
+
+
+@dataclass(frozen=True)
+class Project:
+    """What is to be checked below one root: what the scan found there and what the configuration names."""
+
+    config: Config
+    scan: Scan
+    configured: tuple[ConfiguredTarget, ...] = ()
+    left_out: frozenset[int] = frozenset()
+    """The jobs that were not asked about: their claims are known to the worker, but it does not examine them."""
+
+    @property
+    def jobs(self) -> tuple[Job, ...]:
+        """The targets of the scan, then those of the configuration."""
+        named = [(_target(found, self.config), found.options) for found in self.configured]
+        return tuple(Job(n, *pair) for n, pair in enumerate([*((t, None) for t in self.scan.targets), *named]))
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """What is going to be checked."""
+        return tuple(job.target for job in self.jobs if job.number not in self.left_out)
+
+    def only(self, wanted: Callable[[Target], bool]) -> Project:
+        """The project with fewer targets to check."""
+        unwanted = {job.number for job in self.jobs if not wanted(job.target)}
+        return replace(self, left_out=self.left_out | unwanted)
+
+
+def find(
+    paths: Sequence[Path], overrides: Mapping[str, Any], environ: Mapping[str, str] = os.environ
+) -> tuple[Project, ...]:
+    """The projects that ``paths`` (none: the working directory) touch, with the targets in them.
+
+    What a configuration names belongs to its project as a whole: it is taken when no path was given, a folder around
+    the project was, its ``pyproject.toml``, or the very file that the named target is in.
+
+    Raises:
+        GradhookError: a path, a configuration or a file is wrong.
+    """
+    given = [absolute(path) for path in paths] or [Path.cwd()]
+    config_of = cache(lambda root: load(root, overrides, environ))
+    groups = _by_root(given, config_of)
+    return tuple(
+        _project(config_of(root), mine, groups.keys(), given if paths else ()) for root, mine in groups.items()
+    )
+
+
+def _by_root(given: Sequence[Path], config_of: Callable[[Path], Config]) -> dict[Path, list[Path]]:
+    """The paths of each project, in order; projects inside a folder that was given are given themselves."""
+    root_of = cache(project_root)
+    groups: dict[Path, list[Path]] = {}
+    for path in given:
+        home = root_of(path if path.is_dir() else path.parent)
+        groups.setdefault(home, []).append(path)
+        if path.is_dir():
+            excluded = excluder(config_of(home).settings.exclude)
+            for root in _roots_below(path):
+                if root != home and not excluded((root / FILE).relative_to(home).as_posix()):
+                    groups.setdefault(root, []).append(root)
+    return groups
+
+
+def _roots_below(folder: Path) -> list[Path]:
+    """The project roots below a folder, as git lists their files; without git, those of the Python files."""
+    listed = tracked_and_new(folder, f"*{FILE}")
+    names = list_folder(folder).files if listed is None else [name for name in listed if Path(name).name == FILE]
+    parents = {name.rpartition("/")[0] for name in names if _FOREIGN.isdisjoint(Path(name).parts)}
+    return sorted({project_root(folder / parent) for parent in parents})
+
+
+def _project(config: Config, mine: Sequence[Path], roots: Collection[Path], named: Collection[Path]) -> Project:
+    """``mine`` are the paths to scan, ``roots`` those of all projects; without ``named`` paths all is meant."""
+    root = config.root
+    inner = [_glob(other.relative_to(root)) for other in roots if other != root and other.is_relative_to(root)]
+    configured = [found for found in config.targets if not named or _is_meant(found, config, mine)]
+    may_be_empty = [path for path in mine if path.is_dir() and (configured or path not in named)]
+    empty = {path for path in may_be_empty if not list_folder(path).files}
+    found = scan(
+        root,
+        [path for path in mine if path not in empty],
+        exclude=(*config.settings.exclude, *inner),
+        configured=[target.name for target in config.targets],
+    )
+    return Project(config, found, tuple(configured))
+
+
+def _is_meant(found: ConfiguredTarget, config: Config, given: Sequence[Path]) -> bool:
+    """Whether some path means what the configuration names."""
+    stem = found.name.partition(":")[0].replace(".", "/")
+    files = {base / f"{stem}{end}" for base in (config.root, config.root / "src") for end in (".py", "/__init__.py")}
+    files |= {config.file} if config.file else set()
+    real = [path.resolve() for path in given]
+    return any(config.root.is_relative_to(path) if path.is_dir() else path in files for path in real)
+
+
+def _glob(inner: Path) -> str:
+    """A pattern for exactly this folder."""
+    return "/" + re.sub(r"([\\*?\[\]!])", r"\\\1", inner.as_posix()) + "/"
+
+
+def _target(found: ConfiguredTarget, config: Config) -> Target:
+    module, _, qualname = found.name.partition(":")
+    path = config.file.relative_to(config.root).as_posix() if config.file else ""
+    return Target(module, qualname, path, found.line, found.line, found.claim, str(config.root), source="config")
