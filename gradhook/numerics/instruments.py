@@ -96,8 +96,8 @@ class Instruments:
     @cached_property
     def laboratory(self) -> Laboratory:
         """Where the function is measured."""
-        modes = self.demands.modes or MODES
-        return Laboratory(self.held, self.seed, modes, self.demands.tolerance, self.demands.step, self.clock)
+        d = self.demands
+        return Laboratory(self.held, self.seed, d.modes or MODES, d.tolerance, d.step, self.clock, d.order)
 
     def study(self, path: tuple[Mode, ...] = ()) -> Study | Fault:
         """The function (empty path) or the derivative reached by a path of modes."""

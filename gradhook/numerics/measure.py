@@ -79,11 +79,22 @@ def _deeper(lines: Lines) -> list[Array | int]:
     return [1 + LEVELS, 1 + 2 * LEVELS, *([tiny] if (own[lines.reach > 0] > last - LEVELS).any() else [])]
 
 
-def _block(evaluate: Evaluate, lines: Lines, first: Array | int) -> Ladder:
-    step = differences.steps(_fit(lines), first, lines.reach)
+def abscissae(lines: Lines) -> Array:
+    """The points (D, POINTS) of the block with which a measurement begins."""
+    return _abscissae(lines, differences.steps(_fit(lines), 1, lines.reach))
+
+
+def _abscissae(lines: Lines, step: Array) -> Array:
     ahead = np.where(step <= lines.room_ahead[:, None], step, 0.0)
     back = np.where(step <= lines.room_back[:, None], step, 0.0)
-    values = evaluate(np.concatenate([np.zeros((len(step), 1)), ahead, -back], axis=1))
+    return np.concatenate([np.zeros((len(step), 1)), ahead, -back], axis=1)
+
+
+def _block(evaluate: Evaluate, lines: Lines, first: Array | int) -> Ladder:
+    step = differences.steps(_fit(lines), first, lines.reach)
+    t = _abscissae(lines, step)
+    ahead, back = t[:, 1 : 1 + LEVELS], -t[:, 1 + LEVELS :]
+    values = evaluate(t)
     plus = np.where(ahead[:, :, None] > 0, values[:, 1 : 1 + LEVELS], np.nan)
     minus = np.where(back[:, :, None] > 0, values[:, 1 + LEVELS :], np.nan)
     centre = values[0, 0] if len(values) else np.zeros(values.shape[2])

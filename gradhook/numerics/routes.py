@@ -1,7 +1,8 @@
 """Which other ways are there to compute the same derivative, and what do they give?
 
 JAX's own transformations agree with each other by construction. What can break that is code that takes part in them:
-custom rules, custom batching rules, callbacks. Only functions that contain such code are asked.
+custom rules, custom batching rules, callbacks. Only functions that contain such code are asked; that which JAX brings
+is not a user's. All ways are compiled as one program.
 """
 
 from __future__ import annotations
@@ -18,15 +19,17 @@ from gradhook.model import Mode
 from gradhook.numerics import directions
 from gradhook.numerics.differences import Array
 from gradhook.numerics.drawing import generator
-from gradhook.numerics.faults import translate
 from gradhook.numerics.held import Held
-from gradhook.numerics.jaxprs import equations
-from gradhook.numerics.programs import Clock, timed
+from gradhook.numerics.jaxprs import definition, equations, inner, of_jax, primal_code
+from gradhook.numerics.programs import Clock
+from gradhook.numerics.together import together
 from gradhook.probe import Fault, Route
 
 ASIDE = 1 / 64
 """Other points of a batch lie this far aside, in units of the natural scale."""
 _PARTAKING = ("custom_", "callback", "call_hi_primitive")
+_WRAPPERS = "custom_derivatives.py"
+"""Where JAX defines what ``jax.custom_gradient`` puts around a user's function."""
 
 
 @dataclass(frozen=True)
@@ -47,12 +50,29 @@ def routes(held: Held, modes: tuple[Mode, ...], seed: str, clock: Clock) -> list
     tangent = directions.dense(held.inputs, held.point, random)
     cotangent = directions.combination(held.outputs.size, random)
     batch = jnp.asarray(_batch(held, tangent))
-    return [_run(way, held, clock) for way in _ways(held, modes, tangent, cotangent, batch)]
+    ways = list(_ways(held, modes, tangent, cotangent, batch))
+    got = {f"got {k}": way.got for k, way in enumerate(ways)}
+    expected = {f"expected {k}": way.expected for k, way in enumerate(ways)}
+    answers = together(got | expected, (jnp.asarray(held.point),), clock)
+    return [_route(way, answers[f"got {k}"], answers[f"expected {k}"]) for k, way in enumerate(ways)]
+
+
+def _route(way: _Way, got: Array | Fault, expected: Array | Fault) -> Route:
+    if isinstance(expected, Fault):  # told by the question about the mode itself
+        return Route(way.name, way.mode, Fault(True, expected.message), np.zeros(0), np.zeros(0))
+    size = np.maximum(np.abs(expected), np.abs(expected).max(initial=0.0))
+    return Route(way.name, way.mode, got, expected, size)
 
 
 def _partakes(held: Held) -> bool:
     jaxpr = jax.make_jaxpr(held.call)(held.point)
-    return any(name in equation.primitive.name for equation in equations(jaxpr) for name in _PARTAKING)
+    return any(_is_of_a_user(e) for e in equations(jaxpr) if any(name in e.primitive.name for name in _PARTAKING))
+
+
+def _is_of_a_user(equation: Any) -> bool:
+    code = primal_code(equation)
+    paths = [definition(part)[1] for part in (inner(equation) if code is None else [code])]
+    return not paths or not all(of_jax(path) and not path.endswith(_WRAPPERS) for path in paths)
 
 
 def _batch(held: Held, tangent: Array) -> Array:
@@ -129,15 +149,3 @@ class _Part:
 
     def _call(self, x: Any) -> Callable[[list[Any]], Any]:
         return lambda some: self.held.of_leaves(self._fill(self.held.inputs.split(x), some))
-
-
-def _run(way: _Way, held: Held, clock: Clock) -> Route:
-    """Compute both sides; an exception of the one in question is an answer."""
-    x = jnp.asarray(held.point)
-    expected = timed(clock, way.expected, x)
-    size = np.maximum(np.abs(expected), np.abs(expected).max(initial=0.0))
-    try:
-        got: Array | Fault = timed(clock, way.got, x)
-    except Exception as error:
-        got = translate(error)
-    return Route(way.name, way.mode, got, expected, size)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ import numpy as np
 from gradhook.judge import Estimate, Tolerance
 from gradhook.model import Mode
 from gradhook.numerics import directions, faults, measure
+from gradhook.numerics.bundle import Aim, Bundle
+from gradhook.numerics.compiling import QUICK
 from gradhook.numerics.differences import Array
 from gradhook.numerics.drawing import generator
 from gradhook.numerics.held import Held
@@ -34,8 +37,9 @@ class Laboratory:
     tolerance: Tolerance
     step: float | None
     clock: Clock
+    order: int = 1
     _studies: dict[tuple[Mode, ...], Study | Fault] = field(default_factory=dict)
-    _shared: dict[Any, Programs] = field(default_factory=dict)
+    _shared: dict[tuple[Mode, ...], Programs] = field(default_factory=dict)
 
     def study(self, path: tuple[Mode, ...] = ()) -> Study | Fault:
         """The study of the function, or of the derivative reached by a path of modes.
@@ -65,7 +69,7 @@ class Laboratory:
     def looking(self, other: View) -> Laboratory:
         """The same laboratory with another view of the function; programs are shared."""
         made = replace(self, _studies={})
-        made.__dict__["view"] = other
+        made.__dict__.update(view=other, _bundle=self._bundle)
         return made
 
     def seeds(self, path: tuple[Mode, ...]) -> tuple[tuple[Array, ...], tuple[Label, ...]]:
@@ -90,13 +94,25 @@ class Laboratory:
         """What a mode claims about another function in the place of the held one, along the same directions."""
         other = view(self.held, call, self.seed)
         seeds, outputs = self.seeds(path)
-        return self._claim(self._programs(other, path), mode, seeds, self.weights(path, outputs), len(outputs))
+        programs = Programs(other.call, path, self.clock, self.held.traceable)
+        return self._claim(programs, mode, seeds, self.weights(path, outputs), len(outputs))
 
-    def _programs(self, seen: View, path: tuple[Mode, ...]) -> Programs:
-        key = (seen.call, path)
-        if key not in self._shared:
-            self._shared[key] = Programs(seen.call, path, self.clock, self.held.traceable)
-        return self._shared[key]
+    def _programs(self, path: tuple[Mode, ...]) -> Programs:
+        if path not in self._shared:
+            self._shared[path] = Programs(self.view.call, path, self.clock, self.held.traceable, self._bundle)
+        return self._shared[path]
+
+    @cached_property
+    def _bundle(self) -> Bundle | None:
+        """One program for what is going to be asked of a function that can be traced and is of ordinary size."""
+        if not self.held.traceable or max(self.held.inputs.size, self.held.outputs.size) > QUICK:
+            return None
+        paths = [path for depth in range(min(self.order, 2)) for path in product(self.modes, repeat=depth)]
+        return Bundle(self.view.call, tuple(map(self._aim, paths)), self.clock)
+
+    def _aim(self, path: tuple[Mode, ...]) -> Aim:
+        seeds, weights, outputs = self._aims(path)
+        return Aim(path, seeds, weights if len(weights) else np.eye(outputs))
 
     def wobble(self, path: tuple[Mode, ...], mode: Mode) -> Array:
         """How far the claims of a mode move when the point does by a few units in its last place: their rounding."""
@@ -105,7 +121,7 @@ class Laboratory:
         if isinstance(study, Fault) or isinstance(claim, Fault):
             return np.zeros(1)
         moved = [self.looking(nudged(self.view, units)) for units in (-4, 4)]
-        others = [lab._claim(lab._programs(lab.view, path), mode, *self._aims(path)) for lab in moved]
+        others = [lab._claim(lab._programs(path), mode, *self._aims(path)) for lab in moved]
         with np.errstate(all="ignore"):
             return np.asarray(np.max([np.abs(o - claim) for o in others if not isinstance(o, Fault)], axis=0))
 
@@ -118,7 +134,7 @@ class Laboratory:
         chosen = self.view.directions
         seeds, outputs = self.seeds(path)
         weights = self.weights(path, outputs)
-        programs = self._programs(self.view, path)
+        programs = self._programs(path)
         claims = {mode: self._claim(programs, mode, seeds, weights, len(outputs)) for mode in self.modes}
         evaluate = self._evaluation(programs, seeds, weights)
         lines = replace(chosen.lines, terms=self._terms(path, weights))
@@ -151,12 +167,12 @@ class Laboratory:
     def _claim(
         self, programs: Programs, mode: Mode, seeds: tuple[Array, ...], weights: Array, outputs: int
     ) -> Array | Fault:
-        point = self.view.point
+        point, each = self.view.point, self.view.parts(measure.abscissae(self.view.directions.lines))
         try:
             if mode == "fwd":
-                return np.concatenate([programs.forward(point, seeds, v, ops) for ops, v, _ in self.view.parts()])
+                return np.concatenate([programs.forward(point, seeds, v, ops, t) for ops, v, t in each])
             cotangents = weights if len(weights) else np.eye(outputs)
-            parts = [(programs.reverse(point, seeds, cotangents, ops), v) for ops, v, _ in self.view.parts()]
+            parts = [(programs.reverse(point, seeds, cotangents, ops, v, t), v) for ops, v, t in each]
         except Exception as error:  # whatever the user's rule raises is an answer, not an accident
             return faults.translate(error)
         return np.concatenate([along(rows, vectors) for rows, vectors in parts])

@@ -20,7 +20,7 @@ from gradhook.numerics.drawing import draw, generator
 from gradhook.numerics.held import Held
 from gradhook.numerics.programs import Clock
 from gradhook.numerics.surrogates.apart import Composed, Question, apart
-from gradhook.numerics.surrogates.programs import together
+from gradhook.numerics.together import together
 from gradhook.numerics.trees import Leaf
 from gradhook.probe import Fault
 

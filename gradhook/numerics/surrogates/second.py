@@ -20,7 +20,7 @@ from gradhook.numerics.drawing import generator
 from gradhook.numerics.held import Held
 from gradhook.numerics.programs import Clock
 from gradhook.numerics.surrogates.declared import Declared, slope_map
-from gradhook.numerics.surrogates.programs import together
+from gradhook.numerics.together import together
 from gradhook.probe import Fault
 
 VALUE, DERIVATIVE = "the rule's value", "the derivative"
