@@ -9,7 +9,7 @@ import numpy as np
 from gradhook.judge import Array, Estimate, Flags, Judgement, columns_of, judge, shape_number, shape_of, torn_outputs
 from gradhook.messages import Spot, declared_kink, located, mode_name, text
 from gradhook.model import Finding, Mode, Outcome, Shape, Verdict, worst
-from gradhook.probe import Fault, Label, Probe, Study
+from gradhook.probe import Fault, Label, Pictures, Probe, Study
 
 SHOWN = 4
 """Findings for one comparison: the worst element of so many pairs of leaves; the rest are counted."""
@@ -127,7 +127,18 @@ def _outcome(compared: Compared, probe: Probe, code: str) -> Outcome:
     passed = compared.relevant & (verdicts == Verdict.PASS)
     resolution = float(np.max(compared.judgement.resolution[passed if passed.any() else compared.relevant]))
     verdict = worst([f.verdict for f in findings] or [Verdict.PASS])
-    return Outcome(code, verdict, probe.case, tuple(findings), resolution, _held_constant(probe))
+    answer = Outcome(code, verdict, probe.case, tuple(findings), resolution, _held_constant(probe))
+    return _pictured(answer, compared, passed, pictures) if (pictures := probe.pictures()) else answer
+
+
+def _pictured(answer: Outcome, compared: Compared, passed: Flags, pictures: Pictures) -> Outcome:
+    """With the differences of the worst resolved element of a pass, or all derivatives of the first order of others."""
+    study, mode = compared.study, compared.mode
+    if answer.verdict is Verdict.PASS and passed.any():
+        coarse = np.where(passed, np.where(_repeated(compared), -1.0, compared.judgement.resolution), -2.0)
+        row, column = np.unravel_index(int(np.argmax(coarse)), coarse.shape)
+        return replace(answer, curve=pictures.curve(study.path, mode, (int(row), int(column))))
+    return answer if study.path else replace(answer, jacobian=pictures.jacobian(mode))
 
 
 def _held_constant(probe: Probe) -> str:
@@ -198,6 +209,7 @@ def _finding(
         leaf=spot.input.leaf, index=spot.input.index, output=str(spot.output), claimed=float(compared.claimed[place]),
         measured=spot.get("value"), error=spot.get("error"), tolerance=float(compared.judgement.tolerance[place]),
         resolution=_seen(compared, place, cause), path=path or None, line=line or None, help=help,
+        curve=pictures.curve(compared.study.path, compared.mode, place) if (pictures := probe.pictures()) else None,
     )  # fmt: skip
 
 

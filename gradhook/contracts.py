@@ -100,11 +100,14 @@ class Stray:
 class Sweep:
     """One input moved through its domain, everything else held.
 
-    ``ties`` names how halves are rounded (``""`` where the value does not look rounded), ``bias`` is the largest
-    distance of the rule from the true derivative where one exists (nan: nowhere), ``coincides`` whether it is the same.
+    ``samples`` are inputs, values and derivatives of ``output``. ``ties`` names how halves are rounded (``""`` where
+    the value does not look rounded), ``bias`` is the largest distance of the rule from the true derivative where one
+    exists (nan: nowhere), ``coincides`` whether it is the same.
     """
 
     input: str
+    output: str
+    samples: tuple[Array, Array, Array]
     boundaries: tuple[Boundary, ...]
     strays: tuple[Stray, ...]
     ties: str

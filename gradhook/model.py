@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from gradhook.pictures import Curve, Jacobian, Staircase
+
 RTOL = 2e-10
 """Default relative tolerance; ``benchmarks/verdicts.py`` scans the public functions of JAX that it was chosen from."""
 Mode = str
@@ -123,6 +125,8 @@ class Finding:
     line: int | None = None
     help: str = ""
     reproduce: str | None = None
+    curve: Curve | None = None
+    """What a picture of it needs; there with the setting ``curves`` only, as those of ``Outcome`` are."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +140,10 @@ class Outcome:
     resolution: float | None = None
     note: str = ""
     """Why a question does not apply (``SKIP``), or what a reader should know about a pass."""
+    curve: Curve | None = None
+    """Of a pass: that of its worst resolved element."""
+    jacobian: Jacobian | None = None
+    staircases: tuple[Staircase, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -195,6 +203,7 @@ class CheckSettings:
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     self_test: bool = False
+    curves: bool = False
 
 
 _GRAVEST_FIRST = {Verdict.ERROR: 0, Verdict.FAIL: 1, Verdict.UNDECIDED: 2, Verdict.SKIP: 3, Verdict.PASS: 4}

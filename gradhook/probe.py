@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from gradhook.judge import Array, Estimate, Tolerance, columns_of
 from gradhook.model import Mode
+from gradhook.pictures import Curve, Jacobian
 
 if TYPE_CHECKING:
     from gradhook.contracts import Rulebook
@@ -162,6 +163,16 @@ class Route:
     size: Array
 
 
+class Pictures(Protocol):
+    """What pictures of answers are drawn from."""
+
+    def curve(self, path: tuple[Mode, ...], mode: Mode, place: tuple[int, int]) -> Curve | None:
+        """The differences behind one element of a comparison."""
+
+    def jacobian(self, mode: Mode) -> Jacobian | None:
+        """All first derivatives, claimed and measured, where they are few."""
+
+
 class Probe(Protocol):
     """A function held at a case, with instruments."""
 
@@ -179,6 +190,9 @@ class Probe(Protocol):
     def kink(self) -> str | float | None: ...
     @property
     def self_test(self) -> bool: ...
+    def pictures(self) -> Pictures | None:
+        """What pictures of the answers are drawn from; None where nobody wants any."""
+
     def study(self, path: tuple[Mode, ...] = ()) -> Study | Fault:
         """The function (empty path) or the derivative reached by a path of modes."""
 

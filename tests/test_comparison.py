@@ -36,6 +36,9 @@ class FakeProbe:
     def wobble(self, path: Any, mode: str) -> Any:
         return np.zeros(1)
 
+    def pictures(self) -> None:
+        return None
+
     def locate(self, mode: str, row: int, column: int) -> None:
         return None
 

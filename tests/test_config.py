@@ -65,6 +65,7 @@ GOOD = {
     "unclaimed": ('"ignore"', "ignore"),
     "output-format": ('"json"', "json"),
     "self-test": ("true", True),
+    "curves": ("true", True),
     "fail-on-empty": ("true", True),
     "exit_zero": ("true", True),
 }

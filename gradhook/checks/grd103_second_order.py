@@ -34,7 +34,8 @@ def run(probe: Probe) -> Outcome:
     verdicts = [o.verdict for o in outcomes if o.verdict is not Verdict.SKIP]
     notes = "; ".join(dict.fromkeys(o.note for o in outcomes if o.note))
     seen = [o.resolution for o in outcomes if o.resolution is not None]
-    return Outcome(RULE.code, worst(verdicts), probe.case, findings, max(seen, default=None), notes)
+    curve = next((o.curve for o in outcomes if o.curve and o.resolution == max(seen)), None)
+    return Outcome(RULE.code, worst(verdicts), probe.case, findings, max(seen, default=None), notes, curve)
 
 
 def _distinct(findings: list[Finding]) -> tuple[Finding, ...]:

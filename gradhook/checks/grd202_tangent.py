@@ -33,7 +33,12 @@ def run(probe: Probe) -> Outcome:
     notes = "; ".join(dict.fromkeys(o.note for o in outcomes if o.note))
     findings = tuple(f for o in outcomes for f in o.findings)
     seen = max([SURROGATE, *(o.resolution for o in answered if o.resolution is not None)])
-    return Outcome(RULE.code, worst([o.verdict for o in answered]), probe.case, findings, seen, notes)
+    pictured = next((o for o in outcomes if o.curve or o.jacobian), None)
+    verdict = worst([o.verdict for o in answered])
+    return Outcome(
+        RULE.code, verdict, probe.case, findings, seen, notes,
+        pictured.curve if pictured else None, pictured.jacobian if pictured else None,
+    )  # fmt: skip
 
 
 def _mode(contract: Contract, mode: Mode, probe: Probe) -> Outcome:
@@ -92,7 +97,7 @@ def _measured(probe: Probe) -> list[Outcome]:
     doubts = ["derivative_of= could not be measured itself"] * (not kept and bool(found))
     unsure = [Outcome(RULE.code, Verdict.SKIP, probe.case, note=note) for note in doubts]
     return [
-        *(dataclasses.replace(o, resolution=None) for o in kept),
+        *(dataclasses.replace(o, resolution=None, curve=None, jacobian=None) for o in kept),
         *unsure,
         *_compared(in_, "claimed exact: ", probe),
     ]

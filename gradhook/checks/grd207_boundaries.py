@@ -9,6 +9,7 @@ from gradhook.contracts import Boundary, Rulebook, Sweep, Triple
 from gradhook.judge import SURROGATE
 from gradhook.messages import number
 from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
+from gradhook.pictures import Staircase
 from gradhook.probe import Probe
 
 RULE = Rule("GRD207", "surrogate-boundaries", "Is a surrogate as declared left of, on and right of each boundary?")
@@ -17,6 +18,8 @@ ROWS = 6
 """Boundaries that a note shows; the others are counted."""
 SWEEPS = 6
 """Inputs whose boundaries a note shows."""
+DRAWN = 128
+"""Samples of a sweep that a picture of it gets, besides the boundaries."""
 _SIDES = ("left of", "on", "right of")
 _TIES = {"even": "half to even", "away": "half away from zero", "up": "half up, as floor(x + 0.5)", "down": "half down"}
 
@@ -35,7 +38,17 @@ def run(probe: Probe) -> Outcome:
     table = "; ".join([*(line for sweep in distinct[:SWEEPS] for line in _table(sweep)), *_left_out(distinct)])
     note = f"left | on | right of each boundary: {table}" if table else "no boundary was found"
     verdict = Verdict.FAIL if findings else Verdict.PASS
-    return Outcome(RULE.code, verdict, probe.case, tuple(findings), note=note)
+    staircases = tuple(map(_staircase, (distinct or sweeps)[:SWEEPS])) if probe.pictures() else ()
+    return Outcome(RULE.code, verdict, probe.case, tuple(findings), note=note, staircases=staircases)
+
+
+def _staircase(sweep: Sweep) -> Staircase:
+    """Some of the samples, and all three places of each boundary, which make its riser upright."""
+    at, value, slope = (part[:: 1 + len(part) // DRAWN] for part in sweep.samples)
+    rows = list(zip(at, value, slope, strict=True))
+    rows += [row for b in sweep.boundaries for row in zip(b.at, b.value, b.slope, strict=True)]
+    xs, values, slopes = zip(*sorted((float(x), float(v), float(s)) for x, v, s in rows), strict=True)
+    return Staircase(sweep.input, sweep.output, xs, values, slopes)
 
 
 def _distinct(sweeps: tuple[Sweep, ...]) -> list[Sweep]:

@@ -34,6 +34,7 @@ class Settings:
     unclaimed: str = "warn"
     output_format: str = "terminal"
     self_test: bool = False
+    curves: bool = False
     fail_on_empty: bool = False
     exit_zero: bool = False
 
@@ -106,6 +107,7 @@ OPTIONS: tuple[Option, ...] = (
     _choice("unclaimed", ("warn", "error", "ignore"), "What a custom rule without a claim counts as."),
     _choice("output_format", ("terminal", "concise", "json"), "How the report is written."),
     Option("self_test", "switch", "true or false", "Also prove that wrong derivatives would have failed."),
+    Option("curves", "switch", "true or false", "Also report the numbers that pictures are drawn from."),
     Option("fail_on_empty", "switch", "true or false", "Exit with 2 when nothing is annotated."),
     Option("exit_zero", "switch", "true or false", "Exit with 0 in spite of findings."),
 )

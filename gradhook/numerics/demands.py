@@ -32,6 +32,7 @@ class Demands:
 
     order: int = 1
     self_test: bool = False
+    curves: bool = False
     modes: tuple[Mode, ...] | None = None
     tolerance: Tolerance = field(default_factory=Tolerance)
     step: float | None = None

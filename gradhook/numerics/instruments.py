@@ -20,6 +20,7 @@ from gradhook.numerics.frozen import Frozen, freeze
 from gradhook.numerics.given import jacobian, vector
 from gradhook.numerics.held import Arguments, Held, Wrt, gather, hold
 from gradhook.numerics.origins import of_claim
+from gradhook.numerics.pictures import Pictures
 from gradhook.numerics.programs import Clock
 from gradhook.numerics.refusals import refusal
 from gradhook.numerics.rules import Replay
@@ -64,6 +65,10 @@ class Instruments:
         """Whether the checks are to prove that they would have failed."""
         return self.demands.self_test
 
+    def pictures(self) -> Pictures | None:
+        """What pictures of the answers are drawn from, where they are wanted."""
+        return Pictures(self.laboratory) if self.demands.curves else None
+
     @property
     def kink(self) -> str | float | None:
         """The declared convention at non-smooth points."""
@@ -97,7 +102,7 @@ class Instruments:
     def laboratory(self) -> Laboratory:
         """Where the function is measured."""
         d = self.demands
-        return Laboratory(self.held, self.seed, d.modes or MODES, d.tolerance, d.step, self.clock, d.order)
+        return Laboratory(self.held, self.seed, d.modes or MODES, d.tolerance, d.step, self.clock, d.order, d.curves)
 
     def study(self, path: tuple[Mode, ...] = ()) -> Study | Fault:
         """The function (empty path) or the derivative reached by a path of modes."""
@@ -154,11 +159,9 @@ class Instruments:
 
     def refusal(self) -> Refusal | None:
         """What happens to an input that must be refused."""
-        return (
-            refusal(self.function, self.arguments, self.situation, self.demands.modes or MODES)
-            if self.situation.error is not None
-            else None
-        )
+        if self.situation.error is None:
+            return None
+        return refusal(self.function, self.arguments, self.situation, self.demands.modes or MODES)
 
     def wobble(self, path: tuple[Mode, ...], mode: Mode) -> Array:
         """How far the claims of a mode move when the point does by a few units in its last place."""
@@ -214,7 +217,8 @@ class Instruments:
 
     def _exact(self, function: Callable[..., Any], wrt: Wrt) -> Instruments:
         """A function of the same arguments, some of them differentiated, under an exact claim."""
-        demands = Demands(modes=self.demands.modes, tolerance=self.demands.tolerance, wrt=wrt)
+        d = self.demands
+        demands = Demands(modes=d.modes, tolerance=d.tolerance, wrt=wrt, curves=d.curves)
         return Instruments(function, self.situation, demands, self.seed, self.clock)
 
     def _arguments(self, function: Callable[..., Any], wrt: Wrt) -> Arguments:

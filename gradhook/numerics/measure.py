@@ -48,23 +48,25 @@ def measure(
     tolerance: Tolerance,
     step: float | None = None,
     narrow: Callable[[], bool] = lambda: True,
+    keep: Callable[[Ladder], None] | None = None,
 ) -> Estimate:
     """Measure all directions (D) and outputs (m); look closer wherever one of ``claims`` is in dispute.
 
     With a fixed ``step`` the answer is one plain central difference, as its user asked. ``narrow`` tells whether the
-    function may compute in less than float64 somewhere.
+    function may compute in less than float64 somewhere; ``keep`` is handed the ladder in the end.
     """
     with np.errstate(all="ignore"):  # a ladder meets poles, overflows and empty sides; its flags say so
         if step is not None:
             return _plain(evaluate, lines, step)
         reading = _read(_block(evaluate, lines, 1), lines)
-        for first in _deeper(lines):
-            if not _look_closer(reading, claims, tolerance).any():
-                return _estimate(reading)
+        closer = _look_closer(reading, claims, tolerance).any()
+        for first in _deeper(lines) if closer else ():
             reading = _read(reading.ladder.extended(_block(evaluate, lines, first)), lines)
-        if not _look_closer(reading, claims, tolerance).any():
-            return _estimate(reading)
-        return _with_noise(reading, *_probe(evaluate, lines), narrow())
+            if not (closer := _look_closer(reading, claims, tolerance).any()):
+                break
+        if keep:
+            keep(reading.ladder)
+        return _with_noise(reading, *_probe(evaluate, lines), narrow()) if closer else _estimate(reading)
 
 
 def _deeper(lines: Lines) -> list[Array | int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from typing import Any
 
@@ -15,7 +15,7 @@ from gradhook.model import Mode
 from gradhook.numerics import directions, faults, measure
 from gradhook.numerics.bundle import Aim, Bundle
 from gradhook.numerics.compiling import QUICK
-from gradhook.numerics.differences import Array
+from gradhook.numerics.differences import Array, Ladder
 from gradhook.numerics.drawing import generator
 from gradhook.numerics.held import Held
 from gradhook.numerics.precision import may_narrow
@@ -38,6 +38,9 @@ class Laboratory:
     step: float | None
     clock: Clock
     order: int = 1
+    keep: bool = False
+    """Whether the ladder of each study is kept, for pictures."""
+    ladders: dict[tuple[Mode, ...], Ladder] = field(default_factory=dict)
     _studies: dict[tuple[Mode, ...], Study | Fault] = field(default_factory=dict)
     _shared: dict[tuple[Mode, ...], Programs] = field(default_factory=dict)
 
@@ -68,7 +71,7 @@ class Laboratory:
 
     def looking(self, other: View) -> Laboratory:
         """The same laboratory with another view of the function; programs are shared."""
-        made = replace(self, _studies={})
+        made = replace(self, _studies={}, keep=False)
         made.__dict__.update(view=other, _bundle=self._bundle)
         return made
 
@@ -138,8 +141,11 @@ class Laboratory:
         claims = {mode: self._claim(programs, mode, seeds, weights, len(outputs)) for mode in self.modes}
         evaluate = self._evaluation(programs, seeds, weights)
         lines = replace(chosen.lines, terms=self._terms(path, weights))
-        measured = self._measure(evaluate, lines, claims, weights, len(outputs))
+        measured = self._measure(evaluate, lines, claims, weights, len(outputs), self._keeper(path))
         return Study(path, seeds, chosen.vectors, chosen.labels, outputs, weights, measured, claims)
+
+    def _keeper(self, path: tuple[Mode, ...]) -> Callable[[Ladder], None] | None:
+        return partial(self.ladders.__setitem__, path) if self.keep else None
 
     def _terms(self, path: tuple[Mode, ...], weights: Array) -> Array:
         """The size of the terms that each number sums: a derivative may be a small difference of parts as large."""
@@ -184,11 +190,12 @@ class Laboratory:
         claims: dict[Mode, Array | Fault],
         weights: Array,
         outputs: int,
+        keep: Callable[[Ladder], None] | None,
     ) -> Estimate:
         reverse = slice(outputs, outputs + len(weights)) if len(weights) else slice(0, outputs)
         columns = {"fwd": slice(0, outputs), "rev": reverse}
         wanted = [(columns[mode], claim) for mode, claim in claims.items() if not isinstance(claim, Fault)]
-        return measure.measure(evaluate, lines, wanted, self.tolerance, self.step, lambda: may_narrow(self.held))
+        return measure.measure(evaluate, lines, wanted, self.tolerance, self.step, lambda: may_narrow(self.held), keep)
 
 
 def along(rows: Array, vectors: Array) -> Array:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gradhook.model import ClaimKind, Finding, Notice, Outcome, Report, Seconds, Target, TargetReport, Verdict
+from gradhook.pictures import Curve, Jacobian, Staircase
 from gradhook.reporters.json_report import SCHEMA
 
 _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -60,17 +61,45 @@ def _finding(item: Mapping[str, Any]) -> Finding:
     known = {name: item[name] for name in Finding.__dataclass_fields__ if name in item}
     known |= {name: _number(item.get(name)) for name in _NUMBERS}
     known["verdict"] = Verdict(item["verdict"])
+    known["curve"] = _curve(item.get("curve"))
     known["index"] = None if item.get("index") is None else tuple(item["index"])
     return Finding(**known)
 
 
 def _outcome(item: Mapping[str, Any]) -> Outcome:
     return Outcome(
-        item["code"], Verdict(item["verdict"]), item["case"], resolution=_number(item["resolution"]), note=item["note"]
-    )
+        item["code"], Verdict(item["verdict"]), item["case"], resolution=_number(item["resolution"]), note=item["note"],
+        curve=_curve(item.get("curve")), jacobian=_jacobian(item.get("jacobian")),
+        staircases=tuple(map(_staircase, item.get("staircases") or ())),
+    )  # fmt: skip
+
+
+def _curve(item: Mapping[str, Any] | None) -> Curve | None:
+    if item is None:
+        return None
+    claimed, measured, error = (_known(item[name]) for name in ("claimed", "measured", "error"))
+    rows = (_numbers(item[name]) for name in ("steps", "central", "noise", "left", "right"))
+    return Curve(str(item["of"]), str(item["mode"]), claimed, measured, error, str(item["shape"]), *rows)
+
+
+def _jacobian(item: Mapping[str, Any] | None) -> Jacobian | None:
+    if item is None:
+        return None
+    tables = (tuple(map(_numbers, item[name])) for name in ("claimed", "measured"))
+    return Jacobian(item["mode"], tuple(map(str, item["inputs"])), tuple(map(str, item["outputs"])), *tables)
+
+
+def _staircase(item: Mapping[str, Any]) -> Staircase:
+    return Staircase(item["input"], item["output"], *(_numbers(item[name]) for name in ("at", "value", "slope")))
+
+
+def _numbers(values: Sequence[Any]) -> tuple[float, ...]:
+    return tuple(map(_known, values))
+
+
+def _known(value: Any) -> float:
+    return _NON_FINITE[value] if isinstance(value, str) else float(value)
 
 
 def _number(value: Any) -> float | None:
-    if value is None:
-        return None
-    return _NON_FINITE[value] if isinstance(value, str) else float(value)
+    return None if value is None else _known(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from collections.abc import Mapping
@@ -55,7 +56,7 @@ def _finding(finding: Finding, report: TargetReport) -> dict[str, Any]:
 
 
 def _outcome(outcome: Outcome) -> dict[str, Any]:
-    names = ("code", "verdict", "case", "resolution", "note")
+    names = ("code", "verdict", "case", "resolution", "note", "curve", "jacobian", "staircases")
     return {name: getattr(outcome, name) for name in names}
 
 
@@ -65,6 +66,8 @@ def _notice(notice: Notice) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """Records' values as JSON knows them."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, float) and not math.isfinite(value):

@@ -39,6 +39,7 @@ def demands(options: Mapping[str, Any], settings: CheckSettings, surrogate: bool
     atol, rtol = said.get("atol", settings.atol), said.get("rtol", settings.rtol)
     return Demands(
         self_test=settings.self_test,
+        curves=settings.curves,
         order=_order(said.get("order", settings.order)),
         modes=_modes(said.get("modes", settings.modes)),
         tolerance=Tolerance(_tolerance("atol", atol), _tolerance("rtol", rtol)),

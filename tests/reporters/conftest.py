@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from gradhook.model import ClaimKind, Finding, Notice, Outcome, Report, Seconds, Target, TargetReport, Verdict
+from gradhook.pictures import Curve, Jacobian, Staircase
 
+CURVE = Curve(
+    "d out / d delta[3]", "rev", -0.5, 0.5, 2e-11, "smooth",
+    (0.1875, 0.046875, 0.01171875, 0.0029296875), (0.506, 0.5004, 0.50002, 0.500001), (1e-15, 4e-15, 2e-14, 8e-14),
+)  # fmt: skip
+KINK = Curve(
+    "d out / d x", "fwd", -0.5, -0.5, math.inf, "kink", (0.2, 0.05), (-0.5, math.nan), (1e-16, 4e-16), (-1.0, -1.0),
+    (0.0, 0.0),
+)  # fmt: skip
+JACOBIAN = Jacobian("rev", ("delta[2]", "delta[3]"), ("out",), ((1.0,), (-0.5,)), ((1.0,), (0.5,)))
+STAIRS = Staircase("x[0]", "out[0]", (-1.0, 0.5, 0.5000001, 2.0), (-1.0, 0.0, 1.0, 2.0), (1.0, 1.0, 1.0, 1.0))
+TABLE = "left | on | right of each boundary: x[0] = 0.5: value 0 | 0 | 1, derivative 1 | 1 | 1; and 2 more along x[0]"
 Build = Callable[..., TargetReport]
 
 
@@ -112,3 +125,25 @@ def rich() -> Report:
         },
         3.21,
     )
+
+
+@pytest.fixture
+def pictured(rich: Report) -> Report:
+    """The rich report as it is with the setting ``curves``."""
+
+    def drawn(report: TargetReport) -> TargetReport:
+        match report.target.qualname:
+            case "objective":
+                return replace(report, outcomes=(replace(report.outcomes[0], curve=CURVE), *report.outcomes[1:]))
+            case "huber":
+                wrong = replace(report.findings[0], curve=CURVE)
+                outcomes = (Outcome("GRD102", Verdict.FAIL, "batch", (wrong,), jacobian=JACOBIAN),)
+                return replace(report, findings=(wrong, *report.findings[1:]), outcomes=outcomes)
+            case "softplus":
+                return replace(report, findings=(replace(report.findings[0], curve=KINK),))
+            case "round":
+                stairs = Outcome("GRD207", Verdict.PASS, "args", note=TABLE, staircases=(STAIRS,))
+                return replace(report, outcomes=(*report.outcomes, stairs))
+        return report
+
+    return replace(rich, targets=tuple(map(drawn, rich.targets)))

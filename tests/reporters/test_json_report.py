@@ -34,6 +34,19 @@ def test_a_rich_report_follows_it(document: dict[str, Any]) -> None:
     validate(document)
 
 
+def test_pictures_follow_it(pictured: Report) -> None:
+    document = json.loads(render(pictured))
+    validate(document)
+    assert document["targets"][2]["findings"][0]["curve"]["central"] == [-0.5, "nan"]
+    for kind, part in (
+        ("curve", document["targets"][1]["findings"][0]["curve"]),
+        ("jacobian", document["targets"][1]["outcomes"][0]["jacobian"]),
+        ("staircase", document["targets"][3]["outcomes"][1]["staircases"][0]),
+    ):
+        schema = PUBLISHED["$defs"][kind]
+        assert set(part) == set(schema["properties"]) == set(schema["required"])
+
+
 def test_an_empty_report_follows_it() -> None:
     document = json.loads(render(Report(())))
     validate(document)

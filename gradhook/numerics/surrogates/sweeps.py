@@ -39,8 +39,14 @@ def _sweep(line: Line, track: Track, spoken: bool, seed: str) -> Sweep:
     found = boundaries(line, track, points, spoken, free)
     bias, coincides = _truth(line, track, at, [b.at[1] for b in found], spoken)
     strays = (*_values(line, track, points), *_slopes(line, track, points))
-    same = coincides and not any(b.jumps for b in found)
-    return Sweep(track.label, found, strays, ties(found), bias, same, track.leaf)
+    output, same = str(line.held.outputs.labels()[track.output]), coincides and not any(b.jumps for b in found)
+    return Sweep(track.label, output, _inside(track, points), found, strays, ties(found), bias, same, track.leaf)
+
+
+def _inside(track: Track, points: Points) -> tuple[Array, Array, Array]:
+    """The samples in the range proper: inputs, values and derivatives of the output that is followed."""
+    core = (points.at >= track.low) & (points.at <= track.high)
+    return points.at[core], points.values[core, track.output], points.slope[core]
 
 
 def _values(line: Line, track: Track, points: Points) -> list[Stray]:
