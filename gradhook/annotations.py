@@ -111,6 +111,7 @@ if TYPE_CHECKING:
         stop_gradient: str | None = None,
         kink: str | float | None = None,
         depends_on: str | Sequence[str] | None = None,
+        domain: Mapping[str, str | tuple[float, float]] | None = None,
     ) -> Callable[[F], F]: ...
 
 
@@ -131,6 +132,7 @@ def gradcheck(
     stop_gradient: str | None = None,
     kink: str | float | None = None,
     depends_on: str | Sequence[str] | None = None,
+    domain: Mapping[str, str | tuple[float, float]] | None = None,
 ) -> Any:
     """Claim that JAX's derivative of the decorated function is its derivative.
 
@@ -138,7 +140,8 @@ def gradcheck(
     that a tolerance holds for each element and is never multiplied by the array's size.
 
     Args:
-        args: a tuple of numbers, arrays, pytrees or input specs, or a function of no arguments that returns one.
+        args: a tuple of numbers, arrays, pytrees, input specs or ``jax.ShapeDtypeStruct``, or a function of no
+            arguments that returns one; without it, what the parameters' jaxtyping annotations describe.
         kwargs: the same for keyword arguments.
         order: up to which order derivatives are checked (default 1).
         modes: ``("fwd", "rev")`` or one of them; by default those that the function has.
@@ -152,13 +155,15 @@ def gradcheck(
         kink: the convention at non-smooth points: ``"left"``, ``"right"``, ``"mean"``, ``"subgradient"`` or a number.
         depends_on: data files that the function reads, paths or globs relative to the file that this stands in: when
             one of them changes, a pass is not taken from the cache.
+        domain: where what is drawn for an argument lies: its name to ``"positive"``, ``"unit"``, ``"simplex"``,
+            ``"spd"``, ``"orthogonal"`` or ``(low, high)``.
 
     """
     frame = sys._getframe(1)
     options = {
         "args": args, "kwargs": kwargs, "order": order, "modes": modes, "atol": atol, "rtol": rtol, "eps": eps,
         "wrt": wrt, "cases": cases, "exact": exact, "stop_gradient": stop_gradient, "kink": kink,
-        "depends_on": depends_on,
+        "depends_on": depends_on, "domain": domain,
     }  # fmt: skip
     mark: Callable[[Any], Any] = _remember("exact", options, frame.f_code.co_filename, frame.f_lineno)
     return mark if function is None else mark(function)
@@ -181,6 +186,7 @@ def surrogate(
     bounds: str | None = None,
     exact: str | int | Sequence[int | str] | None = None,
     depends_on: str | Sequence[str] | None = None,
+    domain: Mapping[str, str | tuple[float, float]] | None = None,
 ) -> Callable[[F], F]:
     """Declare a surrogate: the value is that of ``forward``, the derivative on purpose that of something else.
 
@@ -188,7 +194,7 @@ def surrogate(
         forward: the function whose value the decorated one must have, bit for bit.
         derivative_of: a differentiable function whose exact derivative the rule must give; or
         rule: ``(primals, tangents) -> tangent``, the declared rule itself.
-        args: as in ``gradcheck``; so are ``kwargs``, ``modes``, ``atol``, ``rtol``, ``wrt``, ``cases``
+        args: as in ``gradcheck``; so are ``kwargs``, ``modes``, ``atol``, ``rtol``, ``wrt``, ``cases``, ``domain``
             and ``depends_on``.
         order2: what a second derivative gives: ``"zero"``, ``"of the surrogate"`` or ``"error"``.
         ties: how halves are rounded: ``"even"``, ``"away"`` (from zero), ``"up"`` (``floor(x + 0.5)``) or ``"down"``.
@@ -201,6 +207,6 @@ def surrogate(
     options = {
         "forward": forward, "derivative_of": derivative_of, "rule": rule, "args": args, "kwargs": kwargs,
         "modes": modes, "atol": atol, "rtol": rtol, "wrt": wrt, "cases": cases, "order2": order2, "ties": ties,
-        "bounds": bounds, "exact": exact, "depends_on": depends_on,
+        "bounds": bounds, "exact": exact, "depends_on": depends_on, "domain": domain,
     }  # fmt: skip
     return _remember("surrogate", options, frame.f_code.co_filename, frame.f_lineno)

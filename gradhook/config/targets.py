@@ -12,7 +12,7 @@ from gradhook.config.text import Places
 from gradhook.model import ClaimKind
 
 TABLE = ("tool", "gradhook", "targets")
-BOTH = ("args", "kwargs", "modes", "atol", "rtol", "wrt", "cases", "exact", "depends_on")
+BOTH = ("args", "kwargs", "modes", "atol", "rtol", "wrt", "cases", "exact", "depends_on", "domain")
 EXACT_ONLY = ("order", "eps", "stop_gradient", "kink")
 SURROGATE_ONLY = ("forward", "derivative_of", "rule", "order2", "ties", "bounds")
 

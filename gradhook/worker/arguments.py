@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from gradhook.annotations import Case, Raises
@@ -17,6 +18,8 @@ from gradhook.inputs import Spec
 from gradhook.judge import Tolerance
 from gradhook.model import CheckSettings
 from gradhook.numerics.demands import Demands, Situation
+from gradhook.worker.annotated import annotated
+from gradhook.worker.drawable import confined, specs
 from gradhook.worker.expressions import evaluate, reference
 
 MODES = ("fwd", "rev")
@@ -26,7 +29,7 @@ TIES = ("even", "away", "up", "down")
 BOUNDS = ("closed", "open")
 STOPPED = ("frozen",)
 _CASE_KEYS = ("args", "kwargs", "value", "derivative", "tangent", "kink", "raises", "match")
-DEFAULT_CASE = "args"
+DEFAULT_CASE, ANNOTATED_CASE = "args", "annotations"
 
 
 def demands(options: Mapping[str, Any], settings: CheckSettings, surrogate: bool = False) -> Demands:
@@ -58,8 +61,8 @@ def demands(options: Mapping[str, Any], settings: CheckSettings, surrogate: bool
     )
 
 
-def situations(options: Mapping[str, Any], configured: bool) -> list[Situation]:
-    """The cases of a claim, the one of ``args`` first.
+def situations(options: Mapping[str, Any], configured: bool, function: Any = None) -> list[Situation]:
+    """The cases of a claim, the one of ``args`` first; where none is given, what the annotations describe.
 
     Raises:
         GradhookError: there is none, or one of them is not what it should be.
@@ -77,8 +80,9 @@ def situations(options: Mapping[str, Any], configured: bool) -> list[Situation]:
         raise GradhookError(f"cases= is a {type(cases).__name__}", 'write cases={"name": (x, y), …}')
     found += [_situation(str(name), given, kink, configured) for name, given in cases.items()]
     if not found:
-        raise GradhookError("no inputs are given", "add args=(normal(3),) or cases={…} to the annotation")
-    return found
+        found.append(Situation(ANNOTATED_CASE, *annotated(function), kink=kink))
+    shaped = [replace(one, args=specs(one.args), kwargs=specs(dict(one.kwargs))) for one in found]
+    return confined(shaped, options.get("domain"), function)
 
 
 def _situation(name: str, given: Any, kink: str | float | None, configured: bool) -> Situation:

@@ -43,7 +43,7 @@ def examine(
             return _report(target, [_no_float64()], clock)
         try:
             wanted = demands(options, settings, target.claim is ClaimKind.SURROGATE)
-            cases = situations(options, configured=target.source == "config")
+            cases = situations(options, configured=target.source == "config", function=subject)
         except GradhookError as error:
             return _report(target, [_refused("GRD909", error)], clock)
         except BaseException as error:

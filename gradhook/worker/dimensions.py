@@ -1,0 +1,45 @@
+"""Which shape do the dimensions of a jaxtyping annotation, ``"batch n+1 3"``, stand for?"""
+
+from __future__ import annotations
+
+import re
+
+_FIRST = (3, 2)
+"""The sizes of the first names; a small axis is enough, but one of size 1 would broadcast in silence."""
+_FUNCTIONS = {"min": min, "max": max}
+
+
+class Sizes(dict[str, int]):
+    """The size of each name, chosen when it is first read: no two names have the same."""
+
+    def __missing__(self, name: str) -> int:
+        if name in _FUNCTIONS:
+            raise KeyError(name)  # in an expression it is looked up elsewhere, then
+        count = len(self)
+        self[name] = _FIRST[count] if count < len(_FIRST) else count + 2
+        return self[name]
+
+
+def shape_of(dimensions: str, sizes: Sizes) -> tuple[int, ...] | None:
+    """The sizes of all dimensions, none for ``...`` and ``*name``; None where one cannot be known.
+
+    https://docs.kidger.site/jaxtyping/api/array/#shape
+    """
+    shape = []
+    for word in dimensions.split():
+        marks, name = re.match(r"([#*?]*)(.*)", word).groups()  # type: ignore[union-attr]
+        if name == "..." or "*" in marks:
+            continue
+        size = sizes[f"_{len(sizes)}"] if name.startswith("_") else _size(name.rpartition("=")[2], sizes)
+        if size is None or size < 0:
+            return None
+        shape.append(size)
+    return tuple(shape)
+
+
+def _size(text: str, sizes: Sizes) -> int | None:
+    try:
+        found = eval(text, {"__builtins__": _FUNCTIONS}, sizes)
+    except Exception:  # "{self.width}": only the call itself knows
+        return None
+    return found if isinstance(found, int) else None
