@@ -43,6 +43,8 @@ class Request:
     settings: CheckSettings = field(default_factory=CheckSettings)
     skip: tuple[int, ...] = ()
     """Jobs that need no answer (any more): their modules are imported and their claims are known, nothing else."""
+    taken: int = 0
+    """Numbers below this one are jobs' already, be they sent or not: what is discovered is numbered from here on."""
     trace: bool = False
     """Whether to say at the end on what the answers depend (``Depended``)."""
     version: int = VERSION

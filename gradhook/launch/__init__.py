@@ -26,6 +26,10 @@ START = 120.0
 """Seconds for loading JAX, and for whatever else is no target's."""
 KEPT = 4000
 """Bytes of the output of a target that its report keeps, from the end."""
+_ENDS = {
+    End.TIMED_OUT: "hung", End.DIED: "died", End.TOO_LARGE: "needed more than --max-memory",
+    End.FORGED: "was interrupted by something that spoke for it",
+}  # fmt: skip
 _QUIET = frozenset({Verdict.PASS, Verdict.SKIP})
 
 
@@ -101,7 +105,7 @@ def launch(
     environment = surroundings(python, platform, environ)
     while run.open:
         jobs = tuple(job for number, job in run.jobs.items() if number not in run.dropped)
-        asked = replace(request, jobs=jobs, skip=(*request.skip, *run.reports))
+        asked = replace(request, jobs=jobs, skip=(*request.skip, *run.reports), taken=max(run.jobs) + 1)
         with started(python, boot, asked, environment, memory * MEGABYTE) as worker:
             _listen(run, worker)
     return Launched(tuple(run.reports[number] for number in run.jobs if number in run.reports), run.environment)
@@ -112,12 +116,29 @@ def _listen(run: _Run, worker: Worker) -> None:
     turn = _Turn()
     while True:
         message = next_message(worker, turn.left(run.timeout))
+        if not isinstance(message, End) and not _is_due(run, turn, message):
+            message = End.FORGED
         if isinstance(message, End):
             _conclude(run, turn, worker, message)
             return
         _take(run, turn, worker, message)
         if isinstance(message, Bye):
             return
+
+
+def _is_due(run: _Run, turn: _Turn, message: Message) -> bool:
+    """Whether a worker may say this now: an answer is about the job that it is at, which nobody has answered yet."""
+    match message:
+        case Began(number=number):
+            return number in run.jobs
+        case Answered(number=number, report=report):
+            is_at = turn.at is not None and turn.at.number == number and number in run.open
+            return is_at and report.target == run.jobs[number].target
+        case Discovered(job=job):
+            return job.number not in run.jobs
+        case Hello():
+            return not turn.greeted
+    return not isinstance(message, Request)
 
 
 def _take(run: _Run, turn: _Turn, worker: Worker, message: Message) -> None:
@@ -142,8 +163,6 @@ def _take(run: _Run, turn: _Turn, worker: Worker, message: Message) -> None:
         case Bye():
             for number in run.open:
                 _answer(run, turn, number, blame.unanswered(run.jobs[number].target))
-        case Request():
-            return
     run.tell(message)
 
 
@@ -183,6 +202,8 @@ def _blamed(run: _Run, at: Began, worker: Worker, end: End, output: str) -> Find
             return blame.too_large(target, at.stage, run.memory, output)
         case End.TOO_LOUD:
             return blame.too_loud(target, at.stage, output)
+        case End.FORGED:
+            return blame.forged(target, at.stage, output)
         case End.DIED:
             return blame.died(target, at.stage, status(worker), output)
 
@@ -203,7 +224,7 @@ def _excuse(run: _Run, turn: _Turn, worker: Worker, end: End) -> None:
     if not run.open or (run.failures < 2 and end is End.DIED):
         return
     when = "while it worked" if turn.greeted else "before it could start"
-    what = {End.TIMED_OUT: "hung", End.DIED: "died", End.TOO_LARGE: "needed more than --max-memory"}.get(end, "failed")
+    what = _ENDS.get(end, "failed")
     output = _text(tail(worker, 0, None, KEPT)).strip()
     said = f"; the end of its output:\n{output}" if output else ""
     help = "does `import jax` work in that interpreter? See `gradhook env`"

@@ -43,6 +43,13 @@ def too_loud(target: Target, stage: str, output: str) -> Finding:
     return _finding("GRD906", target, stage, message, output, "print less")
 
 
+def forged(target: Target, stage: str, output: str) -> Finding:
+    """GRD911: something other than the worker's loop wrote to the protocol's descriptor."""
+    message = f"something wrote into gradhook's own channel {_doing(target, stage)}: no answer of that process counts"
+    help = "write to files and descriptors that your code has opened itself"
+    return _finding("GRD911", target, stage, message, output, help)
+
+
 def unanswered(target: Target) -> Finding:
     """GRD908: the worker said that it was done, and was not."""
     help = "this is a mistake in gradhook: please report it, with the output of `gradhook env`"

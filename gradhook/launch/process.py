@@ -10,21 +10,25 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
 from gradhook.errors import GradhookError
 from gradhook.launch import excess, leftovers
+from gradhook.sealing import ForgedError, new_key, opener
 from gradhook.wire import Message, Request, decode, encode
 
 _POLL = 0.5
 """Seconds after which the process itself is looked at: a child of its own may hold the pipe of a dead worker open."""
 _DUMP = 0.2
 """Seconds that a hanging worker has to write down where it is."""
+_LONGEST = 2**26
+"""Bytes of a line: whoever writes without end into the pipe must not fill our memory."""
 _SECRETS = ("GITHUB_", "ACTIONS_", "RUNNER_", "INPUT_", "GH_TOKEN", "GH_ENTERPRISE_TOKEN")
 """What a runner of GitHub gives to a step for itself; what else a step was given, it was given for this code."""
 _ROOM = "point TMPDIR at a folder with room in which you may write"
@@ -38,13 +42,14 @@ class End(Enum):
     TIMED_OUT = "timed out"
     TOO_LARGE = "too large"
     TOO_LOUD = "too loud"
+    FORGED = "forged"
 
 
 @dataclass(frozen=True)
 class Worker:
     """A running process, the lines that it has sent (``None``: no more), the file with all that it prints, its mark.
 
-    ``memory`` is how many bytes it may have resident, 0 for as many as it likes.
+    ``opened`` takes the seal off a line; ``memory`` is how many bytes it may have resident, 0 for as many as it likes.
     """
 
     process: subprocess.Popen[bytes]
@@ -52,6 +57,7 @@ class Worker:
     reader: threading.Thread
     output: IO[bytes]
     mark: str
+    opened: Callable[[str], str | None]
     memory: float = 0.0
 
 
@@ -79,7 +85,7 @@ def started(
 
 
 def next_message(worker: Worker, seconds: float) -> Message | End:
-    """What the worker says next, if it says it within ``seconds`` and within its memory.
+    """What the worker says next, if it says it within ``seconds`` and within its memory, and nobody else speaks.
 
     Raises:
         GradhookError: it said something that is no message.
@@ -96,7 +102,14 @@ def next_message(worker: Worker, seconds: float) -> Message | End:
             elif (grown := _grown(worker)) or not left:
                 return grown or End.TIMED_OUT
             continue
-        return End.DIED if line is None else decode(line)
+        if line is None:
+            return End.DIED
+        try:
+            text = worker.opened(line)
+        except ForgedError:
+            return End.FORGED
+        if text is not None:
+            return decode(text)
 
 
 def _grown(worker: Worker) -> End | None:
@@ -149,10 +162,13 @@ def _is_own(python: Path) -> bool:
 
 
 def _start(command: list[str], request: Request, environ: Mapping[str, str], folder: Path, memory: float) -> Worker:
-    """The request waits in a file: a worker that never reads it cannot hold us up."""
-    output, asked, mark = folder / "output", folder / "request", leftovers.mark()
+    """The request waits in a file: a worker that never reads it cannot hold us up.
+
+    The key goes before it, and not by the environment, which user code sees.
+    """
+    output, asked, mark, key = folder / "output", folder / "request", leftovers.mark(), new_key()
     try:
-        asked.write_text(encode(request) + "\n", encoding="utf-8")
+        asked.write_text(f"{key}\n{encode(request)}\n", encoding="utf-8")
         with asked.open("rb") as stdin, output.open("ab", buffering=0) as stderr:
             seen = output.open("rb", buffering=0)
             process = _popen(command, request.root, {**environ, **mark}, stdin, stderr)
@@ -162,7 +178,7 @@ def _start(command: list[str], request: Request, environ: Mapping[str, str], fol
     assert process.stdout is not None
     reader = threading.Thread(target=_read, args=(process.stdout, lines), daemon=True)
     reader.start()
-    return Worker(process, lines, reader, seen, mark[leftovers.VARIABLE], memory)
+    return Worker(process, lines, reader, seen, mark[leftovers.VARIABLE], opener(key), memory)
 
 
 def _popen(
@@ -184,9 +200,9 @@ def _group() -> dict[str, Any]:
 
 
 def _read(stream: IO[bytes], lines: queue.SimpleQueue[str | None]) -> None:
-    for line in stream:
-        if line.endswith(b"\n"):
-            lines.put(line.decode("utf-8", errors="replace"))
+    for line in iter(partial(stream.readline, _LONGEST), b""):
+        if line.endswith(b"\n") or len(line) == _LONGEST:
+            lines.put(line.decode("utf-8", errors="replace").removesuffix("\n"))
     lines.put(None)
 
 

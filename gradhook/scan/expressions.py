@@ -139,8 +139,13 @@ def _lambda(node: ast.Lambda, at: At, found: Found, names: Names) -> None:
 
 def parameters(node: ast.arguments) -> list[str]:
     """The names of all parameters."""
+    return [a.arg for a in arguments(node)]
+
+
+def arguments(node: ast.arguments) -> list[ast.arg]:
+    """All parameters."""
     extra = [a for a in (node.vararg, node.kwarg) if a]
-    return [a.arg for a in (*node.posonlyargs, *node.args, *node.kwonlyargs, *extra)]
+    return [*node.posonlyargs, *node.args, *node.kwonlyargs, *extra]
 
 
 def _comprehension(node: ast.AST, at: At) -> Scope:

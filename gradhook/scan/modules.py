@@ -26,6 +26,12 @@ class Module:
         """What a relative import of one dot starts from."""
         return self.name if self.path.name == "__init__.py" else self.name.rpartition(".")[0]
 
+    def absolute(self, name: str, level: int) -> str:
+        """What ``from`` and so many dots before ``name`` mean: one is the own package, each further one that above."""
+        package = self.package.split(".")
+        above = package[: len(package) - level + 1] if level else []
+        return ".".join(filter(None, [*above, name]))
+
 
 def module_of(path: Path, root: Path) -> tuple[str, Path]:
     """The dotted name of a file and the folder from which it is imported."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from gradhook.scan.branches import dead_branches
-from gradhook.scan.expressions import HANDED, NEVER, anonymous, lose, options, parameters, use, visit
+from gradhook.scan.expressions import HANDED, NEVER, anonymous, arguments, lose, options, parameters, use, visit
 from gradhook.scan.modules import Module
 from gradhook.scan.names import Names, text
 from gradhook.scan.records import At, Found, Mark, Scope, Value, bind, bound
@@ -75,7 +75,8 @@ def _statement(node: ast.stmt, at: At, walk: _Walk) -> None:
             _import(node, at, walk)
         case ast.Assign(targets=targets, value=value):
             _assign(targets, value, at, walk)
-        case ast.AnnAssign(target=target, value=ast.expr() as value):
+        case ast.AnnAssign(target=target, annotation=hint, value=ast.expr() as value):
+            _hints([hint], at, walk)
             _assign([target], value, at, walk)
         case ast.Delete(targets=targets):
             _delete(targets, at, walk)
@@ -135,11 +136,19 @@ def _function(node: Function, at: At, walk: _Walk) -> None:
     own = bound(node.name, node, at, node.decorator_list)
     _decorators(node, at._replace(own=own), walk)
     walk.visit(at, *node.args.defaults, *node.args.kw_defaults)
+    hints = (arg.annotation for arg in arguments(node.args))
+    _hints([*hints, node.returns, *getattr(node, "type_params", ())], at, walk)
     bind(own, None, walk.found)
     name = at.prefix + node.name
     scope = Scope("function", at.scope.module, at.scope, dict.fromkeys(parameters(node.args)))
     dead = at.dead or f"nested in the function {name}: no import reaches it"
     walk.later.append((node.body, At(scope, f"{name}.<locals>.", dead=dead)))
+
+
+def _hints(nodes: Iterable[ast.AST | None], at: At, walk: _Walk) -> None:
+    """Type hints: a decorator in one may be meant as a type, but a call is executed."""
+    called = (node for node in nodes if node and any(isinstance(inner, ast.Call) for inner in ast.walk(node)))
+    walk.visit(anonymous(at), *called)
 
 
 def _class(node: ast.ClassDef, at: At, walk: _Walk) -> None:
@@ -167,22 +176,15 @@ def _decorators(node: Function | ast.ClassDef, at: At, walk: _Walk) -> None:
 
 def _import(node: ast.Import | ast.ImportFrom, at: At, walk: _Walk) -> None:
     module = at.scope.module
+    home = "" if isinstance(node, ast.Import) else module.absolute(node.module or "", node.level)
     for alias in node.names:
         if isinstance(node, ast.Import):
             top = alias.name.partition(".")[0]
             walk.bind(alias.asname or top, node, at, alias.name if alias.asname else top)
         elif alias.name == "*":
-            at.scope.stars.append(_absolute(node, module))
+            at.scope.stars.append(home)
         else:
-            dotted = f"{_absolute(node, module)}.{alias.name}"
-            walk.bind(alias.asname or alias.name, node, at, walk.names.resolve(dotted, module))
-
-
-def _absolute(node: ast.ImportFrom, module: Module) -> str:
-    """The dotted name after ``from``; one dot is the module's own package, each further one the package above."""
-    package = module.package.split(".")
-    above = package[: len(package) - node.level + 1] if node.level else []
-    return ".".join(filter(None, [*above, node.module or ""]))
+            walk.bind(alias.asname or alias.name, node, at, walk.names.resolve(f"{home}.{alias.name}", module))
 
 
 def _assign(targets: Sequence[ast.expr], value: ast.expr, at: At, walk: _Walk) -> None:
@@ -235,5 +237,10 @@ def _bind_targets(
 
 def _delete(targets: Iterable[ast.expr], at: At, walk: _Walk) -> None:
     for target in targets:
-        if isinstance(target, ast.Name):
-            bind(bound(target.id, target, at, deleted=True), None, walk.found)
+        match target:
+            case ast.Name(id=name):
+                bind(bound(name, target, at, deleted=True), None, walk.found)
+            case ast.Tuple(elts=inner) | ast.List(elts=inner):
+                _delete(inner, at, walk)
+            case _:
+                walk.visit(anonymous(at), *ast.iter_child_nodes(target))

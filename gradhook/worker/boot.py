@@ -1,8 +1,9 @@
 """How does a worker come to life in an interpreter in which gradhook is not installed?
 
-Run as a script, by path: ``python -u …/gradhook/worker/boot.py``. It expects the request as one line of JSON on its
-standard input and answers with a line of JSON per message on a private copy of its standard output; all that user code
-prints goes to standard error. Of the surroundings of this file it makes ``gradhook`` importable and nothing else.
+Run as a script, by path: ``python -u …/gradhook/worker/boot.py``. It expects a key and, as one line of JSON, the
+request on its standard input, and answers with a sealed line of JSON per message on a private copy of its standard
+output; all that user code prints goes to standard error. Of the surroundings of this file it makes ``gradhook``
+importable and nothing else.
 """
 
 from __future__ import annotations
@@ -25,22 +26,35 @@ def serve(main: Main | None = None) -> None:
     _adopt()
     from gradhook.wire import decode
 
-    request: Any = decode(sys.stdin.buffer.readline().decode())
+    with os.fdopen(os.dup(0), "rb") as stdin:  # sys.stdin would keep what was read in its buffer
+        send = _sender(channel, stdin.readline().decode().strip())
+        request: Any = decode(stdin.readline().decode())
     _silence()
     _watch()
     if main is None:
         from gradhook.worker import main as own
 
         main = own.main
-    main(request, _sender(channel))
+    main(request, send)
     os._exit(0)  # threads and exit handlers of user code must not hold the answers up
 
 
 def _redirect() -> int:
     """Keep standard output for the protocol, let everybody else's go to standard error; the protocol's descriptor."""
-    channel = os.dup(1)
+    channel = _apart(1)
     os.dup2(2, 1)
     return channel
+
+
+def _apart(descriptor: int) -> int:
+    """A copy that no child inherits, at a place where code that counts descriptors up or closes a few does not look."""
+    try:
+        import fcntl
+        import random
+
+        return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, random.randrange(150, 250))
+    except (ImportError, OSError):
+        return os.dup(descriptor)
 
 
 def _adopt() -> None:
@@ -102,15 +116,17 @@ def _outlive(parent: int) -> None:
     os._exit(1)
 
 
-def _sender(channel: int) -> Callable[[Any], None]:
+def _sender(channel: int, key: str) -> Callable[[Any], None]:
+    """What sends a message; the key is kept nowhere else."""
+    from gradhook.sealing import sealer
     from gradhook.wire import encode
 
-    owner = os.getpid()
+    owner, sealed = os.getpid(), sealer(key)
 
     def send(message: Any) -> None:
         if os.getpid() != owner:
             os._exit(0)  # a fork of user code that ran on into our loop has no say
-        line = (encode(message) + "\n").encode()
+        line = (sealed(encode(message)) + "\n").encode()
         while line:
             line = line[os.write(channel, line) :]
 

@@ -32,12 +32,12 @@ class Subject:
     options: Mapping[str, Any]
 
 
-def pair(jobs: Sequence[Job], modules: Mapping[str, ModuleType]) -> tuple[dict[int, Claim], list[Job]]:
+def pair(jobs: Sequence[Job], modules: Mapping[str, ModuleType], taken: int = 0) -> tuple[dict[int, Claim], list[Job]]:
     """The claim of each job, by its number, with new jobs for the claims of the imported files that no job is about.
 
-    ``modules`` maps real paths to what was imported from them. A claim goes to the job at its place whose object it is;
-    then, in order, to the jobs at its place (a loop, several calls on a line); then to a job whose object it is, for
-    decorators that were made elsewhere.
+    ``modules`` maps real paths to what was imported from them; numbers below ``taken`` are other jobs'. A claim goes to
+    the job at its place whose object it is; then, in order, to the jobs at its place (a loop, several calls on a line);
+    then to a job whose object it is, for decorators that were made elsewhere.
     """
     left = _executed(modules)
     homes = {j.number: (j.target, modules[h]) for j in jobs if (h := _home(j.target)) in modules and _is_scanned(j)}
@@ -48,7 +48,8 @@ def pair(jobs: Sequence[Job], modules: Mapping[str, ModuleType]) -> tuple[dict[i
             if found is not None:
                 claims[number] = found
                 left[_stands(found)] = [claim for claim in left[_stands(found)] if claim is not found]
-    return _discover(jobs, modules, left, claims)
+    first = max(taken, *(job.number + 1 for job in jobs)) if jobs else taken
+    return _discover(jobs, modules, left, claims, first)
 
 
 def resolve(job: Job, module: ModuleType, claim: Claim | None, crowded: bool) -> Subject | Finding:
@@ -144,11 +145,11 @@ def _discover(
     modules: Mapping[str, ModuleType],
     left: Left,
     claims: Mapping[int, Claim],
+    first: int,
 ) -> tuple[dict[int, Claim], list[Job]]:
     """``claims`` and those that are left in the files of the jobs, with new jobs for these."""
     neighbours = {_home(job.target): job.target for job in reversed(jobs) if _is_scanned(job)}
     unseen = [c for place, several in left.items() if place[0] in modules.keys() & neighbours.keys() for c in several]
-    first = max((job.number for job in jobs), default=-1) + 1
     numbered = dict(enumerate(unseen, first))
     found = [Job(number, _discovered(claim, neighbours[_stands(claim)[0]])) for number, claim in numbered.items()]
     return {**claims, **numbered}, found

@@ -36,9 +36,11 @@ Loaded = dict[Key, ModuleType | Finding]
 
 def _instruments() -> tuple[Examine, Environment]:
     """What loads JAX: here, so that this module, and its tests, do not."""
+    from gradhook.checks import all_checks
     from gradhook.worker.environment import environment
     from gradhook.worker.examine import examine
 
+    all_checks()  # before any code of the user's
     return examine, environment
 
 
@@ -50,7 +52,7 @@ def main(request: Request, send: Send, instruments: Callable[[], tuple[Examine, 
     open_paths(request.import_paths)
     known = originals()
     loaded, states = _import(request, send, known)
-    claims, found = pair(request.jobs, _files(request.jobs, loaded))
+    claims, found = pair(request.jobs, _files(request.jobs, loaded), request.taken)
     for job in found:
         send(Discovered(job))
     jobs = [*request.jobs, *found]
@@ -159,9 +161,9 @@ def _answer(
     examine: Examine,
     begin: Callable[[Mapping[str, Any]], None],
 ) -> TargetReport:
+    send(Began(job.number, "start", _printed()))
     if isinstance(module, Finding):
         return stopped(job.target, module)
-    send(Began(job.number, "start", _printed()))
     try:
         subject = find(module)
         if isinstance(subject, Finding):

@@ -22,6 +22,12 @@ GOOD = """
 def double(x):
     return 2 * x
 """
+SEALED = f"""import sys
+sys.path.append({str(FAKE_BOOT.parents[1])!r})
+from gradhook.sealing import sealer
+seal = sealer(sys.stdin.readline().strip())
+def send(text): print(seal(text), flush=True)
+"""
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
 
@@ -81,7 +87,7 @@ def test_missing_module_names_the_interpreter(repository: Any) -> None:
             "GRD906 the process died in case 'first': signal SIGKILL",
             marks=posix,
         ),
-        ("import os; os.closerange(3, 99)", "GRD906 the process died in case 'first'"),
+        ("import os; os.closerange(3, 999)", "GRD906 the process died in case 'first'"),
     ],
 )
 def test_one_target_does_not_take_the_others_along(repository: Any, notes: Any, body: str, said: str) -> None:
@@ -236,15 +242,26 @@ def test_a_worker_that_cannot_start_is_an_error_with_its_output(repository: Any,
 def test_a_worker_that_says_nonsense_is_an_error(repository: Any, tmp_path: Path) -> None:
     repository.write("good.py", GOOD)
     boot = tmp_path / "boot.py"
-    boot.write_text("print('hello')\n")
+    boot.write_text(f"{SEALED}send('hello')\n")
     with pytest.raises(GradhookError, match="do not understand each other"):
         repository.launch(repository.target("good.py", "double"), boot=boot)
+
+
+def test_what_the_interpreter_prints_before_we_come_up_is_no_message(
+    repository: Any, notes: Any, tmp_path: Path
+) -> None:
+    repository.write("good.py", GOOD)
+    boot = tmp_path / "boot.py"
+    boot.write_text(
+        f"import runpy\nprint('hello', flush=True)\nrunpy.run_path({str(FAKE_BOOT)!r}, run_name='__main__')"
+    )
+    assert notes(repository.launch(repository.target("good.py", "double"), boot=boot)) == ["4"]
 
 
 def test_no_job_is_lost_when_the_worker_says_bye_too_soon(repository: Any, notes: Any, tmp_path: Path) -> None:
     repository.write("good.py", GOOD)
     boot = tmp_path / "boot.py"
-    boot.write_text("""print('{"message": "Hello", "environment": {}}\\n{"message": "Bye"}')\n""")
+    boot.write_text(f"""{SEALED}send('{{"message": "Hello", "environment": {{}}}}')\nsend('{{"message": "Bye"}}')\n""")
     launched = repository.launch(repository.target("good.py", "double"), boot=boot)
     assert notes(launched) == ["GRD908 gradhook itself failed: the worker gave no answer about this target"]
 

@@ -255,3 +255,24 @@ def test_the_module_is_the_name_under_which_an_import_finds_it(project, path, ot
         project.write(other)
     project.write(path, "from gradhook import gradcheck\n@gradcheck()\ndef f(x): ...\n")
     assert [t.module for t in project.scan().targets] == [module]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "def f(x: gradcheck(args=())(g)): ...",
+        "def f(*x: gradcheck(args=())(g)): ...",
+        "def f(x) -> gradcheck(args=())(g): ...",
+        "x: gradcheck(args=())(g) = 1",
+        "x: gradcheck(args=())(g)",
+        "del table[gradcheck(args=())(g)]",
+        "del (x, table[gradcheck(args=())(g)])",
+    ],
+)
+def test_an_annotation_where_nobody_would_put_one(project, statement):
+    """Found by ``benchmarks/fuzzing.py``."""
+    assert [t.qualname for t in project.targets(f"from gradhook import gradcheck\n{statement}\n")] == ["g"]
+
+
+def test_a_decorator_as_a_type_hint_claims_nothing(project):
+    assert project.targets("from gradhook import gradcheck\ndef f(check: gradcheck) -> gradcheck: ...\n") == ()

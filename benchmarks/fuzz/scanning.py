@@ -1,0 +1,78 @@
+"""Does the scanner survive this file, and does it report every annotation in it?"""
+
+from __future__ import annotations
+
+import ast
+import random
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from fuzz.oracle import annotations, lost
+from fuzz.sources import hostile
+from gradhook.errors import GradhookError
+from gradhook.scan import scan
+from gradhook.scan.answers import abroad, notices, targets
+from gradhook.scan.project import Project, found_in
+from gradhook.scan.reading import ignored_codes
+
+THROUGH_GIT = 1000
+"""Every so many-th input also goes the whole way, from the folder on."""
+
+
+def run(count: int, seed: int) -> tuple[Counter[str], list[str]]:
+    """How many inputs came to what, and what went wrong."""
+    counts: Counter[str] = Counter()
+    wrong: list[str] = []
+    with TemporaryDirectory() as folder:
+        path = Path(folder).resolve() / "mod.py"
+        for number in range(count):
+            text = hostile(random.Random(f"{seed}/{number}"))
+            path.write_bytes(text)
+            for fate in judged(text, path, whole=number % THROUGH_GIT == 0):
+                counts[fate.partition(":")[0]] += 1
+                if fate.startswith(("crashed", "lost", "refused")):
+                    wrong.append(f"input {number} of seed {seed} {fate}")
+    return counts, wrong
+
+
+def judged(text: bytes, path: Path, whole: bool = False) -> Iterator[str]:
+    """What became of one input: words to be counted."""
+    yield "inputs"
+    tree = _parsed(text)
+    try:
+        marks = _marks(text, path)
+        if whole:
+            marks = [target.mark for target in scan(path.parent, [path]).targets]
+    except GradhookError as error:
+        if tree is None:
+            yield "no Python"
+        else:
+            yield "nested too deeply" if "deep" in error.message else f"refused: {error.message}"
+        return
+    except BaseException:
+        yield f"crashed: {traceback.format_exc(limit=-4)}"
+        return
+    yield "scanned"
+    if tree is not None and b"gradhook:" not in text:
+        yield from ["annotations"] * len(annotations(tree))
+        yield from [f"lost: lines {sorted(lines)}" for lines in lost(tree, marks)]
+
+
+def _parsed(text: bytes) -> ast.Module | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _marks(text: bytes, path: Path) -> list[int]:
+    found = found_in(path, Project(path.parent))
+    others, ignored = abroad([found]), ignored_codes(text)
+    list(notices(found, others, ignored, ()))
+    return [target.mark for target in targets(found, others, ignored, str(path.parent))]
