@@ -74,7 +74,8 @@ _CODINGS = (
 )
 _TOKENS = re.compile(r"\w+|\s+|[^\w\s]")
 _PIECES = (
-    *"()[]{}:;,@\\'#=", '"""', ":=", "*", "**", "->", "...", "lambda", "async", "await", "yield", "def f():", "class", "if",
+    *"()[]{}:;,@\\'#=",
+    '"""', ":=", "*", "**", "->", "...", "lambda", "async", "await", "yield", "def f():", "class", "if",
     "else", "match", "case _:", "import", "as", "global x", "\n", "\t", "\f", "\r", "\x00", "\ufeff", "é", "\u2028",
     "\u202e", "0x", "1e999", "1_", "f'{", "}'", "del", "with",
 )  # fmt: skip
