@@ -101,7 +101,7 @@ def thief():
         "import gradhook.model as m; m.worst = lambda verdicts: m.Verdict.PASS",
         "import gradhook.model as m; m.TargetReport.__init__ = lambda *a, **k: None",
         "import gradhook.wire as m; m.encode.__code__ = (lambda message: '').__code__",
-        "import gradhook.wire as m; del m._plain",
+        "import gradhook.wire as m; del m.plain",
     ],
 )
 def test_our_code_changed_by_a_function(repository: Any, patch: str) -> None:
@@ -129,7 +129,7 @@ def look():
     count = "import os; print(sorted(int(n) for n in os.listdir('/proc/self/fd'))[3:])"
     child = subprocess.run([sys.executable, "-c", count], close_fds=False, capture_output=True, text=True).stdout
     left = os.path.exists(os.path.dirname(os.readlink("/proc/self/fd/2")))
-    return left, child.strip(), sys.__stdin__.buffer.read(), [v for v in os.environ.values() if len(v) == 32]
+    return left, child.strip(), sys.__stdin__.buffer.read(), [k for k, v in os.environ.items() if len(v) == 32 and k != "GRADHOOK_WORKER_MARK"]
 """
     repository.write("look.py", looks)
     (report,) = repository.launch(repository.target("look.py", "look")).reports
