@@ -110,6 +110,7 @@ if TYPE_CHECKING:
         exact: Any = None,
         stop_gradient: str | None = None,
         kink: str | float | None = None,
+        ignore: Sequence[str] | None = None,
         depends_on: str | Sequence[str] | None = None,
         domain: Mapping[str, str | tuple[float, float]] | None = None,
     ) -> Callable[[F], F]: ...
@@ -131,6 +132,7 @@ def gradcheck(
     exact: Any = None,
     stop_gradient: str | None = None,
     kink: str | float | None = None,
+    ignore: Sequence[str] | None = None,
     depends_on: str | Sequence[str] | None = None,
     domain: Mapping[str, str | tuple[float, float]] | None = None,
 ) -> Any:
@@ -153,6 +155,7 @@ def gradcheck(
         exact: a function of the same arguments that returns the derivative, given independently.
         stop_gradient: ``"frozen"``: values under ``jax.lax.stop_gradient`` are meant to be constants.
         kink: the convention at non-smooth points: ``"left"``, ``"right"``, ``"mean"``, ``"subgradient"`` or a number.
+        ignore: codes of findings that the report only counts, ``("GRD406",)``.
         depends_on: data files that the function reads, paths or globs relative to the file that this stands in: when
             one of them changes, a pass is not taken from the cache.
         domain: where what is drawn for an argument lies: its name to ``"positive"``, ``"unit"``, ``"simplex"``,
@@ -163,7 +166,7 @@ def gradcheck(
     options = {
         "args": args, "kwargs": kwargs, "order": order, "modes": modes, "atol": atol, "rtol": rtol, "eps": eps,
         "wrt": wrt, "cases": cases, "exact": exact, "stop_gradient": stop_gradient, "kink": kink,
-        "depends_on": depends_on, "domain": domain,
+        "ignore": ignore, "depends_on": depends_on, "domain": domain,
     }  # fmt: skip
     mark: Callable[[Any], Any] = _remember("exact", options, frame.f_code.co_filename, frame.f_lineno)
     return mark if function is None else mark(function)
@@ -185,6 +188,7 @@ def surrogate(
     ties: str | None = None,
     bounds: str | None = None,
     exact: str | int | Sequence[int | str] | None = None,
+    ignore: Sequence[str] | None = None,
     depends_on: str | Sequence[str] | None = None,
     domain: Mapping[str, str | tuple[float, float]] | None = None,
 ) -> Callable[[F], F]:
@@ -194,8 +198,8 @@ def surrogate(
         forward: the function whose value the decorated one must have, bit for bit.
         derivative_of: a differentiable function whose exact derivative the rule must give; or
         rule: ``(primals, tangents) -> tangent``, the declared rule itself.
-        args: as in ``gradcheck``; so are ``kwargs``, ``modes``, ``atol``, ``rtol``, ``wrt``, ``cases``, ``domain``
-            and ``depends_on``.
+        args: as in ``gradcheck``; so are ``kwargs``, ``modes``, ``atol``, ``rtol``, ``wrt``, ``cases``, ``domain``,
+            ``ignore`` and ``depends_on``.
         order2: what a second derivative gives: ``"zero"``, ``"of the surrogate"`` or ``"error"``.
         ties: how halves are rounded: ``"even"``, ``"away"`` (from zero), ``"up"`` (``floor(x + 0.5)``) or ``"down"``.
         bounds: whether the bounds of a saturating derivative still pass it: ``"closed"`` or ``"open"``; where
@@ -207,6 +211,6 @@ def surrogate(
     options = {
         "forward": forward, "derivative_of": derivative_of, "rule": rule, "args": args, "kwargs": kwargs,
         "modes": modes, "atol": atol, "rtol": rtol, "wrt": wrt, "cases": cases, "order2": order2, "ties": ties,
-        "bounds": bounds, "exact": exact, "depends_on": depends_on, "domain": domain,
+        "bounds": bounds, "exact": exact, "ignore": ignore, "depends_on": depends_on, "domain": domain,
     }  # fmt: skip
     return _remember("surrogate", options, frame.f_code.co_filename, frame.f_lineno)

@@ -11,6 +11,8 @@ from gradhook.pictures import Curve, Jacobian, Staircase
 
 RTOL = 2e-10
 """Default relative tolerance; ``benchmarks/verdicts.py`` scans the public functions of JAX that it was chosen from."""
+UNCLAIMED = "GRD501"
+"""A custom rule without a claim."""
 Mode = str
 """``"fwd"`` (jvp) or ``"rev"`` (vjp)."""
 
@@ -72,6 +74,8 @@ class Target:
     """Why an import cannot deliver this annotation, as far as the text of the file tells; empty when it can."""
     mark_path: str = ""
     """The file of line ``mark``, when it is not ``path``: a decorator stored in one module, used in another."""
+    lines: tuple[int, ...] = field(default=(), compare=False)
+    """The lines of the decorator and of the ``def``: where a comment speaks of this target."""
 
     @property
     def name(self) -> str:
@@ -87,6 +91,25 @@ class Notice:
     path: str
     line: int
     message: str
+    root: str = field(default="", compare=False)
+    """The project that ``path`` starts at, as long as it does."""
+    lines: tuple[int, ...] = field(default=(), compare=False)
+    """Where a comment speaks of it, besides ``line``."""
+
+
+@dataclass(frozen=True)
+class Ignored:
+    """A finding or a notice that somebody asked not to hear of, and who did; ``target`` is empty for a notice."""
+
+    code: str
+    by: str
+    path: str
+    line: int | None
+    message: str
+    target: str = ""
+    verdict: Verdict | None = None
+    case: str | None = None
+    root: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -168,6 +191,8 @@ class TargetReport:
     cached: bool = False
     output: str = ""
     """What the user's code printed while it was checked (the end of it), for findings that did not pass."""
+    ignore: tuple[str, ...] = ()
+    """The codes that the annotation does not want to hear of; ``ignoring`` heeds them, the answers here are all."""
 
 
 @dataclass(frozen=True)
@@ -179,6 +204,7 @@ class Report:
     environment: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
+    ignored: tuple[Ignored, ...] = ()
 
     @property
     def counts(self) -> dict[Verdict, int]:
@@ -200,8 +226,6 @@ class CheckSettings:
     atol: float = 0.0
     rtol: float = RTOL
     seed: int = 0
-    select: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
     self_test: bool = False
     curves: bool = False
 

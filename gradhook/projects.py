@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gradhook.config import FILE, Config, ConfiguredTarget, load, project_root
+from gradhook.config import FILES, NEAREST, Config, ConfiguredTarget, Source, file_from, load, project_root
 from gradhook.model import Target
 from gradhook.scan import Scan, scan
 from gradhook.scan.excluding import excluder
@@ -33,6 +33,8 @@ class Project:
     configured: tuple[ConfiguredTarget, ...] = ()
     left_out: frozenset[int] = frozenset()
     """The jobs that were not asked about: their claims are known to the worker, but it does not examine them."""
+    whole: bool = False
+    """Whether all files of the project were scanned."""
 
     @property
     def jobs(self) -> tuple[Job, ...]:
@@ -52,18 +54,21 @@ class Project:
 
 
 def find(
-    paths: Sequence[Path], overrides: Mapping[str, Any], environ: Mapping[str, str] = os.environ
+    paths: Sequence[Path],
+    overrides: Mapping[str, Any],
+    environ: Mapping[str, str] = os.environ,
+    source: Source = NEAREST,
 ) -> tuple[Project, ...]:
     """The projects that ``paths`` (none: the working directory) touch, with the targets in them.
 
     What a configuration names belongs to its project as a whole: it is taken when no path was given, a folder around
-    the project was, its ``pyproject.toml``, or the very file that the named target is in.
+    the project was, its configuration file, or the very file that the named target is in.
 
     Raises:
         GradhookError: a path, a configuration or a file is wrong.
     """
     given = [absolute(path) for path in paths] or [Path.cwd()]
-    config_of = cache(lambda root: load(root, overrides, environ))
+    config_of = cache(lambda root: load(root, overrides, environ, source))
     groups = _by_root(given, config_of)
     return tuple(
         _project(config_of(root), mine, groups.keys(), given if paths else ()) for root, mine in groups.items()
@@ -78,17 +83,18 @@ def _by_root(given: Sequence[Path], config_of: Callable[[Path], Config]) -> dict
         home = root_of(path if path.is_dir() else path.parent)
         groups.setdefault(home, []).append(path)
         if path.is_dir():
-            excluded = excluder(config_of(home).settings.exclude)
+            config = config_of(home)
+            excluded = excluder(config.settings.exclude, config.prefix("exclude"))
             for root in _roots_below(path):
-                if root != home and not excluded((root / FILE).relative_to(home).as_posix()):
+                if root != home and not excluded((root / FILES[0]).relative_to(home).as_posix()):
                     groups.setdefault(root, []).append(root)
     return groups
 
 
 def _roots_below(folder: Path) -> list[Path]:
     """The project roots below a folder, as git lists their files; without git, those of the Python files."""
-    listed = tracked_and_new(folder, f"*{FILE}")
-    names = list_folder(folder).files if listed is None else [name for name in listed if Path(name).name == FILE]
+    listed = tracked_and_new(folder, *(f"*{name}" for name in FILES))
+    names = list_folder(folder).files if listed is None else [name for name in listed if Path(name).name in FILES]
     parents = {name.rpartition("/")[0] for name in names if _FOREIGN.isdisjoint(Path(name).parts)}
     return sorted({project_root(folder / parent) for parent in parents})
 
@@ -96,7 +102,9 @@ def _roots_below(folder: Path) -> list[Path]:
 def _project(config: Config, mine: Sequence[Path], roots: Collection[Path], named: Collection[Path]) -> Project:
     """``mine`` are the paths to scan, ``roots`` those of all projects; without ``named`` paths all is meant."""
     root = config.root
-    inner = [_glob(other.relative_to(root)) for other in roots if other != root and other.is_relative_to(root)]
+    prefix = config.prefix("exclude")
+    below = [other.relative_to(root) for other in roots if other != root and other.is_relative_to(root)]
+    inner = [_glob(prefix + other.as_posix()) for other in below]
     configured = [found for found in config.targets if not named or _is_meant(found, config, mine)]
     may_be_empty = [path for path in mine if path.is_dir() and (configured or path not in named)]
     empty = {path for path in may_be_empty if not list_folder(path).files}
@@ -104,9 +112,10 @@ def _project(config: Config, mine: Sequence[Path], roots: Collection[Path], name
         root,
         [path for path in mine if path not in empty],
         exclude=(*config.settings.exclude, *inner),
+        prefix=prefix,
         configured=[target.name for target in config.targets],
     )
-    return Project(config, found, tuple(configured))
+    return Project(config, found, tuple(configured), whole=root in mine)
 
 
 def _is_meant(found: ConfiguredTarget, config: Config, given: Sequence[Path]) -> bool:
@@ -118,12 +127,12 @@ def _is_meant(found: ConfiguredTarget, config: Config, given: Sequence[Path]) ->
     return any(config.root.is_relative_to(path) if path.is_dir() else path in files for path in real)
 
 
-def _glob(inner: Path) -> str:
+def _glob(inner: str) -> str:
     """A pattern for exactly this folder."""
-    return "/" + re.sub(r"([\\*?\[\]!])", r"\\\1", inner.as_posix()) + "/"
+    return "/" + re.sub(r"([\\*?\[\]!])", r"\\\1", inner) + "/"
 
 
 def _target(found: ConfiguredTarget, config: Config) -> Target:
     module, _, qualname = found.name.partition(":")
-    path = config.file.relative_to(config.root).as_posix() if config.file else ""
+    path = file_from(config.root, config.file)
     return Target(module, qualname, path, found.line, found.line, found.claim, str(config.root), source="config")

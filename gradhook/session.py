@@ -11,9 +11,10 @@ from typing import Any
 
 from gradhook import __version__
 from gradhook.config import Config
+from gradhook.ignoring import Heard, hear
 from gradhook.interpreter import choose
 from gradhook.launch import launch
-from gradhook.model import CheckSettings, Notice, Report, Target, TargetReport
+from gradhook.model import CheckSettings, Report, Target, TargetReport
 from gradhook.projects import Project as Project
 from gradhook.projects import find as find
 from gradhook.wire import Answered, Began, Discovered, Job, Message, Request
@@ -30,15 +31,20 @@ def check(projects: Sequence[Project], *, progress: Progress | None = None) -> R
     """
     start = time.perf_counter()
     runs = [_run(project, progress) for project in projects]
-    reports: list[TargetReport] = [report for found, _ in runs for report in found]
-    notices: list[Notice] = [notice for project in projects for notice in project.scan.notices]
+    heard = [_heard(project, found) for project, (found, _) in zip(projects, runs, strict=True)]
     return Report(
-        targets=tuple(reports),
-        notices=tuple(notices),
+        targets=tuple(report for one in heard for report in one.targets),
+        notices=tuple(notice for one in heard for notice in one.notices),
+        ignored=tuple(item for one in heard for item in one.ignored),
         environment=_joined(projects, [environment for _, environment in runs]),
         settings=_joined(projects, [_settings(project.config) for project in projects]),
         seconds=time.perf_counter() - start,
     )
+
+
+def _heard(project: Project, reports: Sequence[TargetReport]) -> Heard:
+    whole = project.whole and not project.left_out
+    return hear(project.config, project.scan, reports, whole=whole)
 
 
 def _run(project: Project, progress: Progress | None) -> tuple[tuple[TargetReport, ...], dict[str, Any]]:
@@ -88,7 +94,7 @@ def _follow(targets: dict[int, Target], progress: Progress | None, message: Mess
 def _settings(config: Config) -> dict[str, Any]:
     """Each setting's value, and who said so."""
     names = [f.name for f in fields(config.settings)]
-    return {name: {"value": getattr(config.settings, name), "origin": config.origins[name]} for name in names}
+    return {name: {"value": getattr(config.settings, name), **config.origin(name)} for name in names}
 
 
 def _joined(projects: Sequence[Project], parts: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ def examine(
     announce: Callable[[str], None],
 ) -> TargetReport:
     announce("first")
-    only_type = settings.select == ("type of the subject",)
+    only_type = settings.modes == ("type of the subject",)
     value = type(subject).__name__ if only_type else repr(subject(*options.get("args", ())))
     verdict = Verdict.FAIL if value == "False" else Verdict.PASS
     return TargetReport(target, verdict, outcomes=(Outcome("GRD101", verdict, case="first", note=value),))

@@ -72,7 +72,23 @@ def test_no_paths_mean_the_working_directory(repository: Path, monkeypatch: pyte
 def test_each_project_has_its_own_settings(repository: Path) -> None:
     write(repository, MONOREPO)
     projects = session.find([repository], {}, {"GRADHOOK_ORDER": "2"})
-    assert [(p.config.settings.seed, p.config.settings.order) for p in projects] == [(1, 2), (2, 2), (0, 2)]
+    inherited = 2 if (repository / ".git").exists() else 0  # without an edge nothing around a project is looked at
+    assert [(p.config.settings.seed, p.config.settings.order) for p in projects] == [(1, 2), (2, 2), (inherited, 2)]
+
+
+def test_what_a_file_around_a_project_leaves_out(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    write(tmp_path, dict.fromkeys(["one/a.py", "one/gen/b.py", "one/two/gen/c.py"], F + "1"))
+    write(tmp_path, {"one/pyproject.toml": ""})
+    write(tmp_path, {"gradhook.toml": "exclude = ['one/gen/', 'gen/*']\n", "one/two/gradhook.toml": ""})
+    assert found(tmp_path / "one") == {"one": ["a:f"], "two": ["c:f"]}
+
+
+def test_the_configured_targets_of_a_file_around_a_project_are_not_its_own(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    write(tmp_path, {"gradhook.toml": "[targets.'os:getcwd']\n", "one/pyproject.toml": "", "one/a.py": F + "1"})
+    assert found(tmp_path) == {tmp_path.name: ["os:getcwd"], "one": ["a:f"]}
+    assert found(tmp_path / "gradhook.toml") == {tmp_path.name: ["os:getcwd"]}
 
 
 def test_an_excluded_project_is_not_even_read(repository: Path) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gradhook.cli.view import UNCLAIMED, asked
 from gradhook.config import Settings
-from gradhook.model import Notice, Report, TargetReport, Verdict
+from gradhook.model import UNCLAIMED, Notice, Report, TargetReport, Verdict
 
 if TYPE_CHECKING:
     from gradhook.session import Project
@@ -25,11 +24,13 @@ def exit_code(report: Report, projects: Sequence[Project]) -> int:
 
 def _project_code(report: Report, project: Project) -> int:
     """2 when something could not be run: an incomplete run is said first."""
-    targets = [t for t in report.targets if t.target.root == str(project.config.root)]
+    root = str(project.config.root)
+    targets = [t for t in report.targets if t.target.root == root]
+    notices = [notice for notice in report.notices if notice.root == root]
     settings = project.config.settings
     if any(target.verdict is Verdict.ERROR for target in targets):
         return COULD_NOT_RUN
-    found = any(_counts(target, settings) for target in targets) or _minds(asked(project), settings)
+    found = any(_counts(target, settings) for target in targets) or _minds(notices, settings)
     return FINDINGS if found and not settings.exit_zero else CLEAN
 
 

@@ -84,6 +84,7 @@ def _joined(reports: Sequence[Report]) -> Report:
         notices=tuple(dict.fromkeys(notice for report in reports for notice in report.notices)),
         settings={key: value for key, value in first.settings.items() if key != "shard"},
         seconds=sum(report.seconds for report in reports),
+        ignored=tuple(dict.fromkeys(item for report in reports for item in report.ignored)),
     )
 
 

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 EVERYWHERE = (
-    "Each setting can also be a key in [tool.gradhook] of pyproject.toml (timeout = 5) or a variable "
-    "(GRADHOOK_TIMEOUT=5); the command line goes before variables, variables before the file."
+    "Each setting can also be a key in [tool.gradhook] of pyproject.toml or in gradhook.toml (timeout = 5), or a "
+    "variable (GRADHOOK_TIMEOUT=5); the command line goes before variables, variables before the file."
 )
-_METAVARS = {"whole": "N", "number": "X", "text": "TEXT", "words": "LIST", "codes": "CODES"}
+_METAVARS = {"whole": "N", "number": "X", "text": "TEXT", "words": "LIST", "codes": "CODES", "globs": "GLOB:CODE"}
 
 
 def paths(command: Command) -> Command:
@@ -101,7 +101,7 @@ def _setting(option: Option) -> Callable[[Command], Command]:
         return click.option(f"{name}/--no-{option.toml}", default=None, help=words)
     if option.kind == "choice":
         return click.option(name, type=click.Choice(option.choices), default=None, help=words)
-    many = option.kind in ("words", "codes")
+    many = option.kind in ("words", "codes", "globs")
     return click.option(name, type=str, multiple=many, metavar=_METAVARS[option.kind], default=None, help=words)
 
 
@@ -109,6 +109,6 @@ def _help(option: Option) -> str:
     parts = [option.help]
     if option.kind not in ("switch", "choice"):
         parts.append(f"[{option.expects}]")
-    if option.default not in (None, (), False):
+    if option.default not in (None, (), {}, False):
         parts.append(f"[default: {option.default:g}]" if option.kind == "number" else f"[default: {option.default}]")
     return "  ".join(parts)

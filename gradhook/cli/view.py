@@ -10,16 +10,16 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from gradhook.config import Config, Settings
+from gradhook.config import Config
 from gradhook.config.settings import BY_KEY
-from gradhook.model import Finding, Notice, Report, Target, TargetReport, Verdict
+from gradhook.model import Finding, Ignored, Notice, Report, Target, TargetReport, Verdict
 
 if TYPE_CHECKING:
     from gradhook.session import Project
 
-UNCLAIMED = "GRD501"
+Placed = TypeVar("Placed", Notice, Ignored)
 _REPEATED = ("order", "modes", "atol", "rtol", "seed", "timeout", "python", "platform", "self_test")
 
 
@@ -42,21 +42,16 @@ def seen(report: Report, projects: Sequence[Project], here: Path, name: str = ""
     return replace(
         report,
         targets=tuple(_target_report(t, configs.get(t.target.root), here) for t in targets),
-        notices=tuple(notice for project in projects for notice in notices(project, here)),
+        notices=tuple(_from(here, notice) for notice in report.notices),
+        ignored=tuple(_from(here, item) for item in report.ignored if name in item.target or not item.target),
     )
 
 
 def notices(project: Project, here: Path) -> Iterator[Notice]:
-    """The notices of a project that its settings ask for, their paths as seen from ``here``."""
-    for notice in asked(project):
-        yield replace(notice, path=path_from(here, notice.path, str(project.config.root)))
+    """The notices that a project has without any check, their paths as seen from ``here``."""
+    from gradhook.ignoring import standing  # it brings the scan, which `gradhook --help` does not need
 
-
-def asked(project: Project) -> tuple[Notice, ...]:
-    """The notices of a project that its settings ask for."""
-    settings = project.config.settings
-    unwanted = UNCLAIMED if settings.unclaimed == "ignore" else None
-    return tuple(n for n in project.scan.notices if n.code != unwanted and _is_asked(n.code, settings))
+    yield from (_from(here, notice) for notice in standing(project.config, project.scan))
 
 
 def target_from(here: Path, target: Target) -> Target:
@@ -70,6 +65,11 @@ def path_from(here: Path, path: str, root: str) -> str:
     if whole.is_relative_to(here) or not PurePath(path).is_absolute():
         return PurePath(os.path.relpath(whole, here)).as_posix()
     return path
+
+
+def _from(here: Path, item: Placed) -> Placed:
+    """A notice, or what was ignored, its path as seen from ``here``."""
+    return replace(item, path=path_from(here, item.path, item.root))
 
 
 def rebased(report: Report, here: Path, root: Path) -> Report:
@@ -98,11 +98,6 @@ def repository(here: Path, environ: Mapping[str, str]) -> Path:
     return workspace if here.is_relative_to(workspace) else here
 
 
-def _is_asked(code: str, settings: Settings) -> bool:
-    wanted = not settings.select or code.startswith(settings.select)
-    return wanted and not code.startswith(settings.ignore)
-
-
 def _target_report(report: TargetReport, config: Config | None, here: Path) -> TargetReport:
     target = target_from(here, report.target)
     again = _again(target, config)
@@ -119,8 +114,11 @@ def _finding(finding: Finding, root: str, again: str, here: Path) -> Finding:
 def _again(target: Target, config: Config | None) -> str:
     """The command that asks about this target alone, with what was said of the numbers outside of files."""
     words = ["gradhook", "check", target.path, "-k", target.name]
+    source = config.source if config else None
+    words += ["--isolated"] if source and source.isolated else []
+    words += ["--config", str(source.path)] if source and source.path else []
     for key in _REPEATED if config else ():
-        if config is not None and config.origins[key] not in ("default", "pyproject.toml"):
+        if config is not None and not config.is_from_the_file(key):
             value = getattr(config.settings, key)
             words += [BY_KEY[key].flag, *_said(value)]
     return shlex.join(words)

@@ -1,15 +1,18 @@
-"""What do ``[tool.gradhook]``, the environment and the command line say together, and who said what?"""
+"""What do the configuration file, the environment and the command line say together, and who said what?"""
 
 from __future__ import annotations
 
 import os
-import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from gradhook.config import files
+from gradhook.config.files import FILES as FILES
+from gradhook.config.files import Source as Source
+from gradhook.config.files import display
+from gradhook.config.files import project_root as project_root
 from gradhook.config.settings import BY_KEY, OPTIONS, Option, nearest, read, read_text, shown
 from gradhook.config.settings import Settings as Settings
 from gradhook.config.targets import ConfiguredTarget as ConfiguredTarget
@@ -17,19 +20,42 @@ from gradhook.config.targets import read_targets
 from gradhook.config.text import Places
 from gradhook.errors import GradhookError
 
-FILE = "pyproject.toml"
-_TABLE = ("tool", "gradhook")
+NEAREST = Source()
 
 
 @dataclass(frozen=True)
 class Config:
-    """The settings of one project. ``origins`` tells for each key who said it, ``file`` which file was read."""
+    """The settings of one project. ``origins`` tells for each key who said it, ``lines`` where in ``file``.
+
+    ``shadowed`` is a second file with settings beside ``file``, which nobody heeds.
+    """
 
     root: Path
     settings: Settings
     origins: Mapping[str, str]
     targets: tuple[ConfiguredTarget, ...] = ()
     file: Path | None = None
+    lines: Mapping[str, int] = field(default_factory=dict)
+    shadowed: Path | None = None
+    source: Source = NEAREST
+
+    def prefix(self, key: str) -> str:
+        """What leads to the project from where the path patterns of a setting start: empty, or ``packages/one/``.
+
+        Those of a file start at its folder, when the project lies in it; all others at the project.
+        """
+        if self.file is None or key not in self.lines or not self.root.is_relative_to(self.file.parent):
+            return ""
+        between = self.root.relative_to(self.file.parent).as_posix()
+        return "" if between == "." else f"{between}/"
+
+    def origin(self, key: str) -> dict[str, Any]:
+        """Who said a setting, and on which line if a file did."""
+        return {"origin": self.origins[key], **({"line": self.lines[key]} if key in self.lines else {})}
+
+    def is_from_the_file(self, key: str) -> bool:
+        """Whether a setting was left as it is or made so by the file, which a second run reads again."""
+        return key in self.lines or self.origins[key] == "default"
 
 
 @dataclass
@@ -38,11 +64,12 @@ class _Said:
 
     values: dict[str, Any] = field(default_factory=dict)
     origins: dict[str, str] = field(default_factory=lambda: dict.fromkeys(BY_KEY, "default"))
+    lines: dict[str, int] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
 
 
-def load(start: Path, overrides: Mapping[str, Any], environ: Mapping[str, str]) -> Config:
-    """The configuration that holds for ``start``: defaults, then ``[tool.gradhook]``, ``environ``, ``overrides``.
+def load(start: Path, overrides: Mapping[str, Any], environ: Mapping[str, str], source: Source = NEAREST) -> Config:
+    """The configuration that holds for ``start``: defaults, then the file, ``environ``, ``overrides``.
 
     Overrides of ``None`` and ``()`` have not been said, nor have empty variables.
 
@@ -51,55 +78,52 @@ def load(start: Path, overrides: Mapping[str, Any], environ: Mapping[str, str]) 
     """
     root = project_root(start)
     said = _Said()
-    targets = _hear_file(root, said)
+    file = files.read(root, source)
+    targets = _hear_file(file, root, said) if file else ()
     _hear_environment(environ, said)
     _hear_overrides(overrides, said)
     if said.errors:
         raise GradhookError("\n".join(said.errors), "`gradhook check --help` lists the settings and what they may be")
-    file = root / FILE
-    return Config(root, Settings(**said.values), said.origins, targets, file if file.is_file() else None)
+    return Config(
+        root, Settings(**said.values), said.origins, targets if file and _is_home(file, root, source) else (),
+        file.path if file else None, said.lines, file.shadowed if file else None, source,
+    )  # fmt: skip
 
 
-def project_root(start: Path) -> Path:
-    """The nearest folder upwards with a ``pyproject.toml`` or the repository's own; else the folder of ``start``.
-
-    The search ends at the repository's edge: settings never come from a folder around it.
-    """
-    start = Path(os.path.abspath(start))  # noqa: PTH100  # Path.absolute keeps "..", Path.resolve follows links
-    folder = start if start.is_dir() else start.parent
-    for parent in (folder, *folder.parents):
-        if (parent / FILE).is_file() or (parent / ".git").exists():
-            return parent
-    return folder
+def _is_home(file: files.File, root: Path, source: Source) -> bool:
+    """Whether the targets that the file names are this project's and not one's around or inside it."""
+    return root == (project_root(Path.cwd()) if source.path else file.path.parent)
 
 
-def _hear_file(root: Path, said: _Said) -> tuple[ConfiguredTarget, ...]:
-    if not (root / FILE).is_file():
-        return ()
-    text = _text(root / FILE)
-    table, places = _table(text, root / FILE), Places(text)
+def _hear_file(file: files.File, root: Path, said: _Said) -> tuple[ConfiguredTarget, ...]:
+    places = Places(file.text)
+    table = dict(file.table)
     wrong: list[tuple[int, str]] = []
-    targets = tuple(read_targets(table.pop("targets", {}), places, wrong))
+    targets = tuple(read_targets(table.pop("targets", {}), (*file.prefix, "targets"), places, wrong))
     for key, value in table.items():
-        if complaint := _hear_key(key, value, root, said):
-            wrong.append((places.line((*_TABLE, key)), complaint))
-    said.errors += [f"{_display(root / FILE)}:{line}: {text}" for line, text in sorted(wrong)]
+        line = places.line((*file.prefix, key))
+        if complaint := _hear_key(key, value, file, said):
+            wrong.append((line, complaint))
+        elif option := BY_KEY.get(key.replace("-", "_")):
+            said.origins[option.key] = file.path.name if file.path.parent == root else display(file.path)
+            said.lines[option.key] = line
+    said.errors += [f"{display(file.path)}:{line}: {text}" for line, text in sorted(wrong)]
     return targets
 
 
-def _hear_key(key: str, value: Any, root: Path, said: _Said) -> str:
+def _hear_key(key: str, value: Any, file: files.File, said: _Said) -> str:
     """What is wrong with a key of the file; empty when it was taken."""
     option = BY_KEY.get(key.replace("-", "_"))
     if option is None:
         known = [*(o.toml for o in OPTIONS), "targets"]
-        return f"unknown key {shown(key)} in [tool.gradhook]{nearest(key.replace('_', '-'), known)}"
+        where = f"[{'.'.join(file.prefix)}]" if file.prefix else file.path.name
+        return f"unknown key {shown(key)} in {where}{nearest(key.replace('_', '-'), known)}"
     if option.key in said.values:
         return f"{option.toml} is there twice, with a hyphen and with an underscore"
     try:
-        said.values[option.key] = _placed(option, read(option, value), root)
+        said.values[option.key] = _placed(option, read(option, value), file.path.parent)
     except ValueError as error:
         return str(error)
-    said.origins[option.key] = FILE
     return ""
 
 
@@ -119,43 +143,22 @@ def _hear_text(option: Option, text: Any, origin: str, said: _Said) -> None:
     try:
         said.values[option.key] = read_text(option, text)
         said.origins[option.key] = origin
+        said.lines.pop(option.key, None)
     except ValueError as error:
         said.errors.append(f"{origin}: {error}")
 
 
-def _placed(option: Option, value: Any, root: Path) -> Any:
+def _placed(option: Option, value: Any, folder: Path) -> Any:
     """A path in the file is relative to the file; a bare name of an interpreter is left for PATH."""
     if option.key != "python":
         return value
     path = Path(value).expanduser()
-    is_path = path.is_absolute() or len(path.parts) > 1 or (root / path).exists()
-    return str(root / path) if is_path else value
+    is_path = path.is_absolute() or len(path.parts) > 1 or (folder / path).exists()
+    return str(folder / path) if is_path else value
 
 
-def _text(path: Path) -> str:
-    try:
-        return path.read_bytes().decode().replace("\r\n", "\n")
-    except OSError as error:
-        raise GradhookError(f"{_display(path)} cannot be read: {error.strerror}", "check its permissions") from error
-    except UnicodeDecodeError as error:
-        raise GradhookError(f"{_display(path)} is not UTF-8 (byte {error.start})", "save it as UTF-8") from error
-
-
-def _table(text: str, path: Path) -> dict[str, Any]:
-    """``[tool.gradhook]``, or an empty table."""
-    try:
-        table: Any = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        line = re.search(r"at line (\d+)", str(error))
-        place = f"{_display(path)}:{line[1]}" if line else _display(path)
-        raise GradhookError(f"{place}: not valid TOML: {error}", "mend the file and try again") from error
-    for key in _TABLE:
-        table = table.get(key, {})
-        if not isinstance(table, dict):
-            raise GradhookError(f"{_display(path)}: {key} must be a table, not {shown(table)}", "write [tool.gradhook]")
-    return dict(table)
-
-
-def _display(path: Path) -> str:
-    """Relative to the working directory where that is shorter."""
-    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+def file_from(root: Path, file: Path | None) -> str:
+    """The path of a configuration file as a target in it has it: from the root where it lies inside."""
+    if file is None:
+        return ""
+    return file.relative_to(root).as_posix() if file.is_relative_to(root) else os.fspath(file)

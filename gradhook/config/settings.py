@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from gradhook.model import RTOL
@@ -29,6 +29,7 @@ class Settings:
     platform: str = "cpu"
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     exclude: tuple[str, ...] = ()
     undecided: str = "error"
     unclaimed: str = "warn"
@@ -101,7 +102,13 @@ OPTIONS: tuple[Option, ...] = (
     Option("python", "text", "the path or name of an interpreter", "The project's interpreter, which has JAX."),
     Option("platform", "text", "a JAX platform, such as cpu or gpu", "Where JAX computes."),
     Option("select", "codes", _CODES, "Ask only these rules."),
-    Option("ignore", "codes", _CODES, "Do not ask these rules."),
+    Option("ignore", "codes", _CODES, "Only count the findings of these rules."),
+    Option(
+        "per_file_ignores",
+        "globs",
+        "path patterns with rule codes, such as tests/*:GRD406",
+        "Only count the findings of these rules in these files.",
+    ),
     Option("exclude", "words", "path patterns", "Files and folders to leave out, relative to the project."),
     _choice("undecided", ("error", "warn"), "Whether an undecided target counts as a finding."),
     _choice("unclaimed", ("warn", "error", "ignore"), "What a custom rule without a claim counts as."),
@@ -135,7 +142,8 @@ def read_text(option: Option, text: Any) -> Any:
         ValueError: as ``read``.
     """
     if isinstance(text, (tuple, list)):
-        return read(option, [part for item in text for part in (_split(item) if isinstance(item, str) else [item])])
+        parts = [part for item in text for part in (_split(item) if isinstance(item, str) else [item])]
+        return read(option, _pairs(parts) if option.kind == "globs" else parts)
     return read(option, _TYPED[option.kind](text) if isinstance(text, str) else text)
 
 
@@ -204,14 +212,30 @@ def _codes(option: Option, value: Any) -> tuple[str, ...]:
     return codes
 
 
+def _globs(option: Option, value: Any) -> dict[str, tuple[str, ...]]:
+    _require(isinstance(value, dict) and all(glob.strip() and glob.isprintable() for glob in value))
+    return {glob: _codes(option, codes) for glob, codes in value.items()}
+
+
 _READERS: dict[str, Callable[[Option, Any], Any]] = {
     "whole": _whole, "number": _number, "switch": _switch, "text": _text, "choice": _one_of,
-    "words": _words, "codes": _codes,
+    "words": _words, "codes": _codes, "globs": _globs,
 }  # fmt: skip
 
 
 def _split(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _pairs(parts: Iterable[Any]) -> Any:
+    """``["a.py:GRD406", "a.py:GRD1"]`` as the table that a file would hold, or what none can be made of."""
+    table: dict[str, list[str]] = {}
+    for part in parts:
+        glob, colon, code = str(part).rpartition(":")
+        if not colon:
+            return part
+        table.setdefault(glob.strip(), []).append(code.strip())
+    return table
 
 
 def _converted(convert: Callable[[str], Any], text: str) -> Any:
@@ -230,6 +254,7 @@ _TYPED: dict[str, Callable[[str], Any]] = {
     "choice": lambda text: text.strip(),
     "words": _split,
     "codes": _split,
+    "globs": lambda text: _pairs(_split(text)),
 }
 
 if tuple(f.name for f in fields(Settings)) != tuple(BY_KEY):

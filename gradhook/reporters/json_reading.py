@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gradhook.model import ClaimKind, Finding, Notice, Outcome, Report, Seconds, Target, TargetReport, Verdict
+from gradhook.model import ClaimKind, Finding, Ignored, Notice, Outcome, Report, Seconds, Target, TargetReport, Verdict
 from gradhook.pictures import Curve, Jacobian, Staircase
 from gradhook.reporters.json_report import SCHEMA
 
@@ -31,6 +31,7 @@ def read(text: str) -> tuple[Report, int]:
             dict(document["environment"]),
             dict(document["settings"]),
             float(document["seconds"]),
+            tuple(map(_ignored, document.get("ignored", ()))),
         )
         code = document.get("exit_code")
         return report, _code_of(report.verdict) if code is None else int(code)
@@ -99,6 +100,12 @@ def _numbers(values: Sequence[Any]) -> tuple[float, ...]:
 
 def _known(value: Any) -> float:
     return _NON_FINITE[value] if isinstance(value, str) else float(value)
+
+
+def _ignored(item: Mapping[str, Any]) -> Ignored:
+    verdict = None if item["verdict"] is None else Verdict(item["verdict"])
+    known = {name: item[name] for name in ("code", "by", "path", "line", "message", "target", "case")}
+    return Ignored(**known, verdict=verdict)
 
 
 def _number(value: Any) -> float | None:

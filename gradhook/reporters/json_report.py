@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
-from gradhook.model import Finding, Notice, Outcome, Report, TargetReport
+from gradhook.model import Finding, Ignored, Notice, Outcome, Report, TargetReport
 
 SCHEMA = 1
 
@@ -26,6 +26,7 @@ def render(report: Report, exit_code: int | None = None) -> str:
         "seconds": report.seconds,
         "targets": [_target(target) for target in report.targets],
         "notices": [_notice(notice) for notice in report.notices],
+        "ignored": [_ignored(item) for item in report.ignored],
     }
     return json.dumps(_plain(document), indent=2, allow_nan=False) + "\n"
 
@@ -62,6 +63,11 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
 
 def _notice(notice: Notice) -> dict[str, Any]:
     return {"code": notice.code, "path": notice.path, "line": notice.line, "message": notice.message}
+
+
+def _ignored(item: Ignored) -> dict[str, Any]:
+    names = ("code", "by", "target", "verdict", "case", "path", "line", "message")
+    return {name: getattr(item, name) for name in names}
 
 
 def _plain(value: Any) -> Any:

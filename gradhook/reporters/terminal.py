@@ -15,6 +15,7 @@ from gradhook.reporters.wording import (
     both_modes,
     clean,
     flat,
+    ignored,
     place,
     resolution,
     skipped,
@@ -70,6 +71,7 @@ def render(report: Report, *, width: int = 100, color: bool = False, verbose: bo
     blocks = [_file(path, targets, view) for path, targets in _by_file(report.targets, view)]
     blocks += [_notices(report.notices, view)] if report.notices else []
     last = [view.paint(summary(report), "1")]
+    last += _wrapped(ignored(report), max(width, 20))
     if not quiet and (line := _dotted(environment_parts(report))):
         last += _wrapped(line, max(width, 20))
     return "\n\n".join("\n".join(block) for block in [*blocks, last]) + "\n"

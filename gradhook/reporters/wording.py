@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from gradhook.model import ClaimKind, Finding, Outcome, Report, Target, TargetReport, Verdict
 
 WORSE_FIRST = (Verdict.ERROR, Verdict.FAIL, Verdict.UNDECIDED, Verdict.PASS, Verdict.SKIP)
+_MOST_REASONS = 4
 _COUNTED = {
     Verdict.ERROR: "could not be run",
     Verdict.FAIL: "failed",
@@ -77,6 +79,16 @@ def summary(report: Report) -> str:
     if report.notices:
         parts.append(f"{len(report.notices)} notice{'s' * (len(report.notices) > 1)}")
     return f"{', '.join(parts) or 'nothing checked'} in {report.seconds:.1f} s"
+
+
+def ignored(report: Report) -> str:
+    """``2 findings ignored: GRD406 by comment losses.py:12, GRD501 by ignore (pyproject.toml)``; empty without any."""
+    count = len(report.ignored)
+    reasons = Counter((item.code, item.by) for item in report.ignored)
+    parts = [f"{code} by {by}{f' ({times} times)' * (times > 1)}" for (code, by), times in reasons.items()]
+    more = [f"and {len(parts) - _MOST_REASONS} more reasons"] * (len(parts) > _MOST_REASONS)
+    said = ", ".join([*parts[:_MOST_REASONS], *more])
+    return f"{count} finding{'s' * (count > 1)} ignored: {said}" if count else ""
 
 
 def _asides(passed: Iterable[TargetReport]) -> str:

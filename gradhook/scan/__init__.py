@@ -8,30 +8,43 @@ from pathlib import Path
 
 from gradhook.model import Notice, Target
 from gradhook.scan.answers import abroad, notices, targets
+from gradhook.scan.comments import Comment, comments
 from gradhook.scan.excluding import excluder
 from gradhook.scan.listing import absolute, list_files, list_folder
 from gradhook.scan.project import Project, found_in, found_or_none, open_project
-from gradhook.scan.reading import ignored_codes, read
+from gradhook.scan.reading import read
 from gradhook.scan.records import Found
 from gradhook.scan.sifting import sift
 
 
 @dataclass(frozen=True)
 class Scan:
-    """Targets sorted by path and line (unreachable ones with the reason), custom rules without a claim, files read."""
+    """Targets sorted by path and line (unreachable ones with the reason), custom rules without a claim, files read.
+
+    ``comments`` ask for silence about some codes; nothing here heeds them.
+    """
 
     targets: tuple[Target, ...]
     notices: tuple[Notice, ...]
     files: tuple[str, ...]
+    comments: tuple[Comment, ...] = ()
 
 
-def scan(root: Path, paths: Sequence[Path], *, exclude: Sequence[str] = (), configured: Collection[str] = ()) -> Scan:
+def scan(
+    root: Path,
+    paths: Sequence[Path],
+    *,
+    exclude: Sequence[str] = (),
+    prefix: str = "",
+    configured: Collection[str] = (),
+) -> Scan:
     """Find the annotated functions and the custom rules without a claim.
 
     Args:
         root: the project's folder.
         paths: files and folders below it; ``.py`` files are scanned, others left alone.
         exclude: globs as in ``.gitignore``, relative to the root; they go before ``paths``.
+        prefix: what leads from where the globs start to the root, when that is not the root itself.
         configured: names ``pkg.mod:f`` that the configuration claims.
 
     Raises:
@@ -39,7 +52,7 @@ def scan(root: Path, paths: Sequence[Path], *, exclude: Sequence[str] = (), conf
             annotations cannot be read or is no Python.
     """
     base = absolute(root)
-    listing = list_files(base, paths, excluder(exclude))
+    listing = list_files(base, paths, excluder(exclude, prefix))
     if not listing.files:
         return Scan((), (), ())
     whole = not exclude and "" in listing.searchable
@@ -56,15 +69,17 @@ def _answer(
     others = abroad([*mine, *_other_users(project, mine)])
     found_targets: list[Target] = []
     found_notices: list[Notice] = []
+    found_comments: list[Comment] = []
     for found in mine:
         module = found.scope.module
-        ignored = ignored_codes(read(module.path, module.shown))
-        found_targets += targets(found, others, ignored, root)
-        found_notices += notices(found, others, ignored, configured)
+        found_targets += targets(found, others, root)
+        found_notices += notices(found, others, root, configured)
+        found_comments += comments(read(module.path, module.shown), module.shown)
     return Scan(
         tuple(sorted(found_targets, key=lambda t: (t.path, t.line, t.mark))),
         tuple(sorted(found_notices, key=lambda n: (n.path, n.line))),
         files,
+        tuple(found_comments),
     )
 
 

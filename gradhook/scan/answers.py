@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from gradhook.model import ClaimKind, Notice, Target
-from gradhook.scan.reading import silenced
 from gradhook.scan.records import Bound, Found, Place, Use
-
-Ignored = Mapping[int, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -27,13 +24,12 @@ def abroad(founds: Iterable[Found]) -> Abroad:
     return Abroad(frozenset(use.made for use in uses), claimed)
 
 
-def targets(found: Found, others: Abroad, ignored: Ignored, root: str) -> Iterator[Target]:
+def targets(found: Found, others: Abroad, root: str) -> Iterator[Target]:
     """Every annotation of a file, those that no import delivers with the reason."""
     never_applied = [stored for stored in found.stored if stored.made not in others.applied]
     for use in (*found.uses, *never_applied):
-        reason = _unreachable(use, found)
-        if not use.mark.is_rule and not (reason and silenced("GRD502", use.lines, ignored)):
-            yield _target(use, found, reason, root)
+        if not use.mark.is_rule:
+            yield _target(use, found, _unreachable(use, found), root)
 
 
 def _target(use: Use, found: Found, reason: str, root: str) -> Target:
@@ -49,19 +45,20 @@ def _target(use: Use, found: Found, reason: str, root: str) -> Target:
         source="decorator" if use.decorates else "call",
         unreachable=reason,
         mark_path="" if use.made.path == module.shown else use.made.path,
+        lines=tuple(sorted(use.lines)),
     )
 
 
-def notices(found: Found, others: Abroad, ignored: Ignored, configured: Collection[str]) -> Iterator[Notice]:
+def notices(found: Found, others: Abroad, root: str, configured: Collection[str]) -> Iterator[Notice]:
     """Every custom rule of a file without a claim on it, in the file, by import in another one, or configured."""
     claims = [use for use in found.uses if not use.mark.is_rule]
     module = found.scope.module
     for rule in (use for use in found.uses if use.mark.is_rule):
         here = any(_claims(claim, rule) for claim in claims)
         elsewhere = f"{module.name}.{rule.qualname}" in others.claimed or f"{module.name}:{rule.qualname}" in configured
-        if not (here or elsewhere or silenced("GRD501", rule.lines, ignored)):
+        if not (here or elsewhere):
             message = f"custom rule `{rule.qualname}` (jax.{rule.mark.kind}) has no claim: nothing checks it"
-            yield Notice("GRD501", module.shown, rule.line, message)
+            yield Notice("GRD501", module.shown, rule.line, message, root, tuple(sorted(rule.lines)))
 
 
 def _claims(claim: Use, rule: Use) -> bool:

@@ -14,13 +14,16 @@ _TOKEN = re.compile(r"/\*\*/|^\*\*/|/\*\*$|\*+|\?|\[[!^]?\]?[^\]]*\]|\\.|.", re.
 _WILD = {"/**/": "/(?:.*/)?", "**/": "(?:.*/)?", "/**": "/.*", "?": "[^/]"}
 
 
-def excluder(globs: Sequence[str]) -> Callable[[str], bool]:
-    """A predicate on paths relative to the root, in posix form; the last glob that matches decides."""
-    return partial(_excluded, [(_pattern(glob.removeprefix("!")), not glob.startswith("!")) for glob in globs])
+def excluder(globs: Sequence[str], prefix: str = "") -> Callable[[str], bool]:
+    """A predicate on paths relative to the root, in posix form; the last glob that matches decides.
+
+    ``prefix`` leads from where the globs start to the root: ``packages/one/``.
+    """
+    return partial(_excluded, [(_pattern(glob.removeprefix("!")), not glob.startswith("!")) for glob in globs], prefix)
 
 
-def _excluded(rules: list[tuple[re.Pattern[str], bool]], path: str) -> bool:
-    return next((out for pattern, out in reversed(rules) if pattern.fullmatch(path)), False)
+def _excluded(rules: list[tuple[re.Pattern[str], bool]], prefix: str, path: str) -> bool:
+    return next((out for pattern, out in reversed(rules) if pattern.fullmatch(prefix + path)), False)
 
 
 def _pattern(glob: str) -> re.Pattern[str]:

@@ -11,9 +11,9 @@ from pathlib import Path
 _ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY")
 
 
-def tracked_and_new(folder: Path, pattern: str = "*.py") -> list[str] | None:
-    """The ``.py`` files below a folder that git does not ignore, relative to it; ``None`` where git can't say."""
-    return _ask(folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", pattern)
+def tracked_and_new(folder: Path, *patterns: str) -> list[str] | None:
+    """The files below a folder that git does not ignore, relative to it, by default ``.py``; ``None`` without git."""
+    return _ask(folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *(patterns or ["*.py"]))
 
 
 def mentioning(folder: Path, words: Sequence[str], *, whole: bool = False) -> list[str] | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -83,6 +84,21 @@ def situations(options: Mapping[str, Any], configured: bool, function: Any = Non
         found.append(Situation(ANNOTATED_CASE, *annotated(function), kink=kink))
     shaped = [replace(one, args=specs(one.args), kwargs=specs(dict(one.kwargs))) for one in found]
     return confined(shaped, options.get("domain"), function)
+
+
+def ignored(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """The codes, or their beginnings, that the author of a claim does not want to hear of.
+
+    Raises:
+        GradhookError: something else is given, or nothing but ``GRD``, which would be all of them.
+    """
+    given = options.get("ignore")
+    codes = [given] if isinstance(given, str) else given or ()
+    if not isinstance(codes, (list, tuple)) or not all(re.fullmatch("GRD[0-8][0-9]{0,2}", str(c)) for c in codes):
+        raise GradhookError(
+            f"ignore={given!r}", 'name codes, none that begins with GRD9, for example ignore=("GRD406",)'
+        )
+    return tuple(map(str, codes))
 
 
 def _situation(name: str, given: Any, kink: str | float | None, configured: bool) -> Situation:

@@ -27,7 +27,7 @@ from gradhook.model import (
 from gradhook.numerics.demands import Demands, Situation
 from gradhook.numerics.instruments import Instruments
 from gradhook.numerics.programs import Clock
-from gradhook.worker.arguments import demands, situations
+from gradhook.worker.arguments import demands, ignored, situations
 from gradhook.worker.faults import escaped, fault, relative
 
 Announce = Callable[[str], None]
@@ -44,6 +44,7 @@ def examine(
         try:
             wanted = demands(options, settings, target.claim is ClaimKind.SURROGATE)
             cases = situations(options, configured=target.source == "config", function=subject)
+            ignore = ignored(options)
         except GradhookError as error:
             return _report(target, [_refused("GRD909", error)], clock)
         except BaseException as error:
@@ -51,8 +52,8 @@ def examine(
         outcomes: list[Outcome] = []
         for situation in cases:
             announce(situation.name)
-            outcomes += [_heard(o, settings) for o in _case(subject, target, situation, wanted, settings, clock)]
-        return _report(target, outcomes, clock)
+            outcomes += _case(subject, target, situation, wanted, settings, clock)
+        return replace(_report(target, outcomes, clock), ignore=ignore)
 
 
 def _case(
@@ -150,24 +151,6 @@ def _report(target: Target, outcomes: list[Outcome], clock: Clock) -> TargetRepo
         target, worst([o.verdict for o in outcomes]), tuple(outcomes), findings, max(seen, default=None),
         Seconds(clock.compile, clock.run),
     )  # fmt: skip
-
-
-def _heard(outcome: Outcome, settings: CheckSettings) -> Outcome:
-    """An outcome without the findings that the settings do not ask for; with none left it counts as not asked."""
-    kept = tuple(f for f in outcome.findings if _asked(f.code, settings))
-    if kept == outcome.findings and _asked(outcome.code, settings):
-        return outcome
-    if kept:
-        return replace(outcome, findings=kept, verdict=worst([f.verdict for f in kept]))
-    return Outcome(outcome.code, Verdict.SKIP, outcome.case, note=f"{outcome.code} was left out by select or ignore")
-
-
-def _asked(code: str, settings: CheckSettings) -> bool:
-    """Errors are always heard: a target that could not run must not vanish."""
-    if code.startswith("GRD9"):
-        return True
-    chosen = not settings.select or code.startswith(settings.select)
-    return chosen and not (settings.ignore and code.startswith(settings.ignore))
 
 
 def _vacuous_everywhere(outcomes: list[Outcome]) -> list[Outcome]:

@@ -11,6 +11,7 @@ import pytest
 from gradhook import session
 from gradhook.cli.main import run
 from gradhook.config.settings import OPTIONS
+from gradhook.ignoring import standing
 from gradhook.model import Finding, Report, TargetReport, Verdict
 
 WORDS = {"bad": Verdict.FAIL, "kink": Verdict.UNDECIDED, "gone": Verdict.ERROR, "later": Verdict.SKIP}
@@ -70,7 +71,8 @@ def verdicts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     def check(projects: Sequence[session.Project], *, progress: session.Progress | None = None) -> Report:
         targets = [target for project in projects for target in project.targets]
         checked.extend(target.qualname for target in targets)
-        return Report(tuple(TargetReport(t, *_answer(t.qualname, t.path)) for t in targets), seconds=1.0)
+        notices = tuple(notice for project in projects for notice in standing(project.config, project.scan))
+        return Report(tuple(TargetReport(t, *_answer(t.qualname, t.path)) for t in targets), notices, seconds=1.0)
 
     monkeypatch.setattr(session, "check", check)
     return checked

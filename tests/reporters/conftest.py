@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gradhook.model import ClaimKind, Finding, Notice, Outcome, Report, Seconds, Target, TargetReport, Verdict
+from gradhook.model import ClaimKind, Finding, Ignored, Notice, Outcome, Report, Seconds, Target, TargetReport, Verdict
 from gradhook.pictures import Curve, Jacobian, Staircase
 
 CURVE = Curve(
@@ -124,6 +124,10 @@ def rich() -> Report:
             "modes": {"value": ("fwd",), "origin": "pyproject.toml"},
         },
         3.21,
+        (
+            Ignored("GRD406", "comment a/losses.py:40", "a/losses.py", 44, "narrow", "losses:objective", kink.verdict),
+            Ignored("GRD501", "ignore (pyproject.toml)", "ste.py", 50, "custom_jvp function floor has no claim"),
+        ),
     )
 
 

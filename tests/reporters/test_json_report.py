@@ -54,7 +54,7 @@ def test_an_empty_report_follows_it() -> None:
     assert document["counts"] == {"pass": 0, "fail": 0, "undecided": 0, "error": 0, "skip": 0}
 
 
-@pytest.mark.parametrize("where", ["", "targets", "findings", "outcomes", "notices"])
+@pytest.mark.parametrize("where", ["", "targets", "findings", "outcomes", "notices", "ignored"])
 def test_the_schema_describes_every_key_and_requires_it(document: dict[str, Any], where: str) -> None:
     huber = document["targets"][1]
     outcome = document["targets"][0]["outcomes"][0]
@@ -64,6 +64,7 @@ def test_the_schema_describes_every_key_and_requires_it(document: dict[str, Any]
         "findings": (huber["findings"][0], PUBLISHED["$defs"]["finding"]),
         "outcomes": (outcome, PUBLISHED["$defs"]["outcome"]),
         "notices": (document["notices"][0], PUBLISHED["$defs"]["notice"]),
+        "ignored": (document["ignored"][0], PUBLISHED["$defs"]["ignored"]),
     }
     part, schema = parts[where]
     assert set(part) == set(schema["properties"]) == set(schema["required"])

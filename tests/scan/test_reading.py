@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from gradhook.errors import GradhookError
+from gradhook.scan.comments import Comment
 
 BODY = "from gradhook import gradcheck\n\n@gradcheck()\ndef f(x): ...\n"
 FILES = {
@@ -23,11 +24,18 @@ def test_real_files(project, text):
 
 @pytest.mark.parametrize("text", FILES.values(), ids=FILES)
 def test_comments_are_read_with_the_files_encoding_and_line_ends(project, text):
-    text = text.replace(b"@gradcheck()", b"if 0: gradcheck()  # gradhook: ignore")
+    text = text.replace(b"@gradcheck()", b"@gradcheck()  # noqa  #gradhook:  ignore[GRD406,grd1, ]")
     project.write("mod.py", text)
-    assert project.scan().targets == ()
+    assert project.scan().comments == (Comment("mod.py", 3, ("GRD406", "GRD1")),)
     project.write("mod.py", text.replace(b"ignore", b"heed"))
-    assert len(project.scan().targets) == 1
+    assert project.scan().comments == ()
+
+
+def test_a_string_is_no_comment(project):
+    project.write(
+        "mod.py", BODY + "x = '# gradhook: ignore[GRD406]'\n'''\n# gradhook: ignore[GRD1]\n'''\n# gradhook: ignore\n"
+    )
+    assert project.scan().comments == (Comment("mod.py", 9, ()),)
 
 
 @pytest.mark.parametrize(

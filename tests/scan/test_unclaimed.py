@@ -82,18 +82,6 @@ def test():
         "rule = cv(nondiff_argnums=(1,))\nisinstance(f, jax.custom_jvp)\n",
         [],
     ),
-    "silenced": (
-        """
-@jax.custom_jvp  # gradhook: ignore[GRD501]
-def f(x): ...
-@cv
-def g(x): ...  # gradhook: ignore[GRD5]
-h = cv(
-    g)  # gradhook: ignore
-""",
-        [],
-    ),
-    "silenced for something else": ("@cv  # gradhook: ignore[GRD502]\ndef f(x): ...\n", ["5 f custom_vjp"]),
 }
 
 
@@ -104,6 +92,11 @@ def test_rules_without_a_claim(project, text, expected):
     assert {n.code for n in notices} <= {"GRD501"}
     names = [n.message.replace("custom rule `", "").replace("` (jax.", " ").partition(")")[0] for n in notices]
     assert [f"{n.line} {name}" for n, name in zip(notices, names, strict=True)] == expected
+
+
+def test_its_lines_are_where_a_comment_may_speak_of_it(project):
+    project.write("mod.py", HEAD + "@jax.custom_jvp\ndef f(x): ...\nh = cv(\n    f)\n")
+    assert [notice.lines for notice in project.scan().notices] == [(4, 5), (6, 7)]
 
 
 def test_the_message_says_what_is_missing(project):

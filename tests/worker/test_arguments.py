@@ -13,7 +13,7 @@ from gradhook.errors import GradhookError
 from gradhook.judge import Tolerance
 from gradhook.model import RTOL, CheckSettings
 from gradhook.numerics.demands import Demands, Situation
-from gradhook.worker.arguments import demands, situations
+from gradhook.worker.arguments import demands, ignored, situations
 
 
 def _demands(settings: CheckSettings | None = None, surrogate: bool = False, **options: Any) -> Demands:
@@ -239,3 +239,14 @@ def test_cases_from_the_configuration() -> None:
 )
 def test_wrong_cases_of_the_configuration(given: dict[str, Any], words: str) -> None:
     assert words in _refused(lambda **o: situations(o, True), cases={"one": given}).message
+
+
+@pytest.mark.parametrize("given", [("GRD406", "GRD1"), ["GRD406", "GRD1"]])
+def test_ignored_codes(given: Any) -> None:
+    assert ignored({"ignore": given}) == ("GRD406", "GRD1")
+    assert (ignored({"ignore": "GRD406"}), ignored({})) == (("GRD406",), ())
+
+
+@pytest.mark.parametrize("given", ["GRD", "GRD9", ("GRD901",), ("E501",), 3, ("GRD4061",), {"GRD406": 1}])
+def test_codes_that_cannot_be_ignored(given: Any) -> None:
+    assert "ignore=" in _refused(lambda: ignored({"ignore": given})).message

@@ -194,7 +194,7 @@ def test_custom_rules_and_jit_in_either_order(repository: Any, notes: Any) -> No
         "class A:\n    @staticmethod\n    @jax.custom_jvp\n    @gradcheck(args=())  # A.k\n    def k(x): return x\n",
     )
     targets = [repository.target("mod.py", name) for name in ("f", "g", "h", "A.k")]
-    subjects = notes(repository.launch(*targets, settings=CheckSettings(select=("type of the subject",))))
+    subjects = notes(repository.launch(*targets, settings=CheckSettings(modes=("type of the subject",))))
     assert subjects == ["custom_jvp", "custom_vjp", "PjitFunction", "custom_jvp"]
 
 

@@ -432,3 +432,13 @@ def test_a_surrogate_that_claims_to_be_exact_fails() -> None:
 def test_a_dead_unit_beside_a_live_one_is_no_doubt() -> None:
     """relu at -1.3 is exactly flat: 0 ± a few subnormals is a slope of 0, not a coarse one."""
     assert _examine(jax.nn.relu, args=(np.array([-1.3, 0.7]),), order=2).verdict is PASS
+
+
+def test_the_codes_to_ignore_go_with_answers_that_are_all_there() -> None:
+    def narrow(x: Any) -> Any:
+        return jnp.sum(jnp.exp(x.astype(jnp.float32))).astype(x.dtype)
+
+    report = _examine(narrow, args=(normal(3),), ignore=("GRD406",))
+    assert (report.verdict, report.ignore) == (UNDECIDED, ("GRD406",))
+    assert {f.code for f in report.findings} == {"GRD406"}
+    assert _only(_examine(narrow, args=(normal(3),), ignore=("GRD901",))).code == "GRD909"

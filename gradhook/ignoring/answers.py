@@ -1,0 +1,86 @@
+"""What is left of the report about a target without what somebody asked not to hear?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from gradhook.ignoring.wishes import Spot, Wishes, is_selected
+from gradhook.model import Finding, Ignored, Outcome, TargetReport, Verdict, gravest_first, worst
+
+IsHeard = Callable[[Finding], bool]
+
+
+def without(report: TargetReport, wishes: Wishes) -> tuple[TargetReport, tuple[Ignored, ...]]:
+    """The report without ignored findings, and these; the verdict is that of the rest."""
+    select = wishes.config.settings.select
+
+    def by(finding: Finding) -> str:
+        return wishes.by(finding.code, spots(report, finding), report.ignore)
+
+    def is_heard(finding: Finding) -> bool:
+        return is_selected(finding.code, select) and not by(finding)
+
+    outcomes = tuple(_outcome(outcome, is_heard, wishes) for outcome in report.outcomes)
+    findings = tuple(filter(is_heard, report.findings))
+    if len(findings) == len(report.findings) and all(a is b for a, b in zip(outcomes, report.outcomes, strict=True)):
+        return report, ()
+    gone = [f for f in report.findings if is_selected(f.code, select) and not is_heard(f)]
+    return _rest(report, outcomes, findings), tuple(_ignored(finding, by(finding), report) for finding in gone)
+
+
+def spots(report: TargetReport, finding: Finding) -> list[Spot]:
+    """Where a comment may speak of a finding: its own line, and those of the target's decorator and ``def``."""
+    target = report.target
+    lines = {*target.lines, target.line, *(() if target.mark_path else (target.mark,))}
+    own = [(finding.path, finding.line)] if finding.path else []
+    return [*own, *((target.path, line) for line in sorted(lines))]
+
+
+def _outcome(outcome: Outcome, is_heard: IsHeard, wishes: Wishes) -> Outcome:
+    """An answer of which nothing is left counts as not asked."""
+    kept = tuple(filter(is_heard, outcome.findings))
+    select = wishes.config.settings.select
+    if len(kept) == len(outcome.findings) and (kept or is_selected(outcome.code, select)):
+        return outcome
+    if kept:
+        return replace(outcome, findings=kept, verdict=worst([f.verdict for f in kept]))
+    return Outcome(outcome.code, Verdict.SKIP, outcome.case, note=_why(outcome, select))
+
+
+def _why(outcome: Outcome, select: Sequence[str]) -> str:
+    """Which findings an answer has lost, and how."""
+    codes = list(dict.fromkeys(f.code for f in outcome.findings))
+    ignored = [code for code in codes if is_selected(code, select)]
+    if ignored:
+        return f"{', '.join(ignored)} ignored"
+    return f"{', '.join(codes or [outcome.code])} {'were' if len(codes) > 1 else 'was'} left out by select"
+
+
+def _rest(report: TargetReport, outcomes: tuple[Outcome, ...], findings: tuple[Finding, ...]) -> TargetReport:
+    if outcomes and not findings and all(outcome.verdict is Verdict.SKIP for outcome in outcomes):
+        nothing = _nothing(report, outcomes)
+        outcomes, findings = (*outcomes, nothing), nothing.findings
+    seen = [o.resolution for o in outcomes if o.resolution is not None and o.verdict is Verdict.PASS]
+    return replace(
+        report, outcomes=outcomes, findings=gravest_first(list(findings)), resolution=max(seen, default=None),
+        verdict=worst([o.verdict for o in outcomes] or [f.verdict for f in findings]),
+    )  # fmt: skip
+
+
+def _nothing(report: TargetReport, outcomes: tuple[Outcome, ...]) -> Outcome:
+    """A target of which nothing is left must not look green."""
+    reasons = "; ".join(dict.fromkeys(o.note for o in outcomes if o.note))
+    finding = Finding(
+        "GRD410", Verdict.UNDECIDED, f"nothing was tested: {reasons}", path=report.target.path, line=report.target.line,
+        help="ask more, or ignore less",
+    )  # fmt: skip
+    return Outcome("GRD410", Verdict.UNDECIDED, None, (finding,))
+
+
+def _ignored(finding: Finding, by: str, report: TargetReport) -> Ignored:
+    target = report.target
+    path, line = (finding.path, finding.line) if finding.path else (target.path, target.line)
+    return Ignored(
+        finding.code, by, path, line, finding.message, target.name, finding.verdict, finding.case, target.root
+    )
