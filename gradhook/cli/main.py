@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -35,7 +36,8 @@ for command in (check, list_targets, env, merge, init, migrate, action):
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The console entry: run a command and exit."""
+    """The console entry: run a command and exit. To be asked to end is an interrupt, too: workers end with us."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a name that the terminal cannot show must not end the run
             stream.reconfigure(errors="backslashreplace")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import sys
 from collections.abc import Mapping
@@ -23,15 +24,41 @@ def deliver(text: str, file: Path | None) -> None:
     """
     if file is not None:
         try:
-            file.write_text(text, encoding="utf-8", errors="backslashreplace")
+            _write(text.encode("utf-8", errors="backslashreplace"), file)
         except OSError as error:
             raise GradhookError(f"{file} cannot be written: {error.strerror}", "name another file") from error
         return
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
-    except BrokenPipeError:  # as with `| head`; Python would complain again when it flushes at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python would complain again at its exit
+        if not isinstance(error, BrokenPipeError):  # as with `| head`
+            raise GradhookError(f"standard output cannot be written: {error.strerror}", "use --output-file") from error
+
+
+def _write(text: bytes, file: Path) -> None:
+    """All of it or nothing: whoever reads the file meanwhile, or after a kill, finds the old one or the new one.
+
+    Where that cannot be had (a device, a pipe, a file in a folder that takes no other), it is written as it comes.
+    """
+    whole = Path(os.path.realpath(file))  # what a link leads to is written, and not the link replaced
+    new = whole.with_name(f".{secrets.token_hex(8)}.gradhook")
+    try:
+        opened = None if whole.exists() and not whole.is_file() else new.open("xb")
+    except OSError:
+        opened = None
+    if opened is None:
+        file.write_bytes(text)
+        return
+    try:
+        with opened:
+            opened.write(text)
+        if whole.exists():
+            new.chmod(whole.stat().st_mode)
+        new.replace(whole)
+    finally:
+        new.unlink(missing_ok=True)
 
 
 def width() -> int:

@@ -19,6 +19,9 @@ SOURCE = LIGHT.parents[2]
 TAG = "RELIABILITY_TAG"
 """A variable that every process of a run inherits, by which those that are left are found."""
 
+FULL = os.environ.get("RELIABILITY") == "full"
+"""Whether the long runs are asked for, whose figures stand in ``docs/reliability.md``."""
+
 INNOCENT = """
 from gradhook import gradcheck
 
@@ -30,6 +33,26 @@ def right(x):
 def wrong(x):
     return False
 """
+
+
+@pytest.fixture
+def how_many() -> Callable[[int, int], int]:
+    """``how_many(short, full)``: as many as this run has time for."""
+    return lambda short, full: full if FULL else short
+
+
+@pytest.fixture
+def tally(request: pytest.FixtureRequest) -> Callable[[str, int, int], None]:
+    """``tally(promise, tried, lost)``: for the table, if somebody collects it."""
+
+    def count(promise: str, tried: int, lost: int) -> None:
+        if file := os.environ.get("RELIABILITY_TALLY"):
+            row = {"promise": promise, "test": request.node.name, "tried": tried, "lost": lost}
+            row["file"] = request.node.path.relative_to(SOURCE).as_posix()
+            with Path(file).open("a", encoding="utf-8") as rows:
+                rows.write(json.dumps(row) + "\n")
+
+    return count
 
 
 @dataclass(frozen=True)
@@ -88,9 +111,16 @@ class Checkout:
         report = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {"targets": []}
         return Ended(process.returncode, out, err, report, seconds, self.left())
 
+    def workers(self) -> tuple[int, ...]:
+        """The running workers of this checkout."""
+        return tuple(pid for pid in _tagged(self.root) if Path(f"/proc/{pid}/cmdline").read_bytes().endswith(_BOOT))
+
     def left(self, patience: float = 5.0) -> tuple[int, ...]:
         """The processes of this checkout's runs that still live after a moment, or are zombies."""
         return tuple(_until(lambda: not _tagged(self.root), patience) or _tagged(self.root))
+
+
+_BOOT = b"-u\0" + os.fsencode(LIGHT) + b"\0"
 
 
 def _until(holds: Callable[[], bool], patience: float) -> list[int]:

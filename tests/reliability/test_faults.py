@@ -48,9 +48,7 @@ LEAVES_VERDICT = {
     "writes files": "open('written', 'w').write('x')",
 }
 """What goes on, and has its own verdict."""
-HEAD = (
-    "import os, sys\nimport time as import_time\nfrom gradhook import gradcheck\n\ndef spin():\n    while 1: pass\n\n"
-)
+HEAD = "import os, sys\nimport time as import_time\nfrom gradhook import gradcheck\n\ndef spin():\n    while 1: 0\n\n"
 
 
 def guilty(code: str, place: str) -> str:
