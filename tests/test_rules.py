@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 import gradhook
+from gradhook.pages import codes, pages
+from gradhook.reporters import rule_pages
 
 PACKAGE = Path(gradhook.__file__).parent
 PAGES = sorted((PACKAGE / "rules").glob("*.md"))
@@ -143,6 +145,19 @@ def test_the_example_of_a_name_that_is_not_found(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(toml.replace("hubert", "huber"), encoding="utf-8")
     right = check(tmp_path)
     assert (right.code, right.report["counts"]["pass"]) == (0, 1)
+
+
+def test_the_document_of_all_pages_is_up_to_date() -> None:
+    document = PACKAGE.parent / "docs" / "rules.md"
+    help = "run `gradhook rule --all --output-format markdown > docs/rules.md`"
+    assert document.read_text(encoding="utf-8") == rule_pages.as_markdown(pages(codes())), help
+
+
+def test_links_of_the_document_lead_to_its_headings() -> None:
+    text = rule_pages.as_markdown(pages(codes()))
+    anchors = {line[3:].lower().replace(" ", "-") for line in text.splitlines() if line.startswith("## GRD")}
+    assert set(re.findall(r"\]\(#(.+?)\)", text)) == anchors
+    assert len(anchors) == len(PAGES)
 
 
 def _graver(one: str, other: str) -> bool:

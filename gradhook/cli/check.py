@@ -45,7 +45,7 @@ class _Form:
 @formats.reports
 @shards.option
 @click.option("--watch", "watches", is_flag=True, help="Stay, and check again what a saved file affects.")
-@click.option("-k", "name", metavar="NAME", default="", help="Only targets whose name contains this.")
+@options.name
 @click.option("-q", "--quiet", is_flag=True, help="Leave out what passed, versions and progress.")
 @click.option("-v", "--verbose", is_flag=True, help="Also show skipped questions, times and all that was printed.")
 def check(

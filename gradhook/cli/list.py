@@ -17,7 +17,7 @@ from gradhook.reporters.target_list import as_json, as_lines, as_table
 @click.command("list", epilog=options.EVERYWHERE)
 @options.paths
 @options.settings("exclude", "select", "ignore", "unclaimed", "output_format")
-@click.option("-k", "name", metavar="NAME", default="", help="Only targets whose name contains this.")
+@options.name
 def list_targets(paths: tuple[Path, ...], name: str, **said: Any) -> int:
     """List the annotated functions in PATHS, and custom rules without a claim; no code is imported."""
     from gradhook import session  # a third of the start-up, which `gradhook --help` does not need

@@ -12,12 +12,14 @@ import click
 from gradhook import __version__
 from gradhook.cli.action import action
 from gradhook.cli.check import check
+from gradhook.cli.completion import completion
 from gradhook.cli.env import env
 from gradhook.cli.exits import COULD_NOT_RUN, INTERRUPTED
 from gradhook.cli.init import init
 from gradhook.cli.list import list_targets
 from gradhook.cli.merge import merge
 from gradhook.cli.migrate import migrate
+from gradhook.cli.rule import rule
 from gradhook.errors import GradhookError
 from gradhook.reporters.wording import clean
 
@@ -31,7 +33,7 @@ def cli() -> None:
     """
 
 
-for command in (check, list_targets, env, merge, init, migrate, action):
+for command in (check, list_targets, env, merge, init, migrate, rule, completion, action):
     cli.add_command(command)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from gradhook.cli.completion import complete_codes, complete_targets
 from gradhook.config.settings import BY_KEY, Option, Settings
 from gradhook.errors import GradhookError
 
@@ -30,6 +31,13 @@ _METAVARS = {"whole": "N", "number": "X", "text": "TEXT", "words": "LIST", "code
 def paths(command: Command) -> Command:
     """``[PATHS]…``, the working directory when there are none."""
     return click.argument("paths", nargs=-1, type=str, callback=_paths, metavar="[PATHS]...")(command)
+
+
+def name(command: Command) -> Command:
+    """``-k NAME``."""
+    words = "Only targets whose name contains this."
+    option = click.option("-k", "name", metavar="NAME", default="", shell_complete=complete_targets, help=words)
+    return option(command)
 
 
 def settings(*keys: str) -> Callable[[Command], Command]:
@@ -102,7 +110,10 @@ def _setting(option: Option) -> Callable[[Command], Command]:
     if option.kind == "choice":
         return click.option(name, type=click.Choice(option.choices), default=None, help=words)
     many = option.kind in ("words", "codes", "globs")
-    return click.option(name, type=str, multiple=many, metavar=_METAVARS[option.kind], default=None, help=words)
+    complete = complete_codes if option.kind == "codes" else None
+    return click.option(
+        name, type=str, multiple=many, metavar=_METAVARS[option.kind], default=None, help=words, shell_complete=complete
+    )
 
 
 def _help(option: Option) -> str:

@@ -1,0 +1,60 @@
+"""``gradhook rule``: what does a code mean, and what is to be done about it?"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from gradhook.cli import options
+from gradhook.cli.completion import complete_codes
+from gradhook.cli.exits import CLEAN
+from gradhook.cli.printing import deliver, paints, width
+from gradhook.errors import GradhookError
+from gradhook.pages import Page, codes, pages
+
+
+@click.command()
+@click.argument("wanted", nargs=-1, metavar="[CODE]...", shell_complete=complete_codes)
+@click.option("--all", "everything", is_flag=True, help="All of them.")
+@click.option(
+    "--output-format", "form", type=click.Choice(["terminal", "markdown", "json"]), default="terminal",
+    help="How the pages are written.",
+)  # fmt: skip
+@options.color
+def rule(wanted: tuple[str, ...], everything: bool, form: str, color: str) -> int:
+    """Explain a CODE: what it means, the usual causes, how to mend it, and an example.
+
+    GRD4 stands for all codes that begin with it.
+    """
+    from gradhook.reporters import rule_pages  # which no other command needs
+
+    if everything == bool(wanted):
+        raise click.UsageError("name one code or more, or --all")
+    chosen = pages(codes()) if everything else _chosen(wanted)
+    match form:
+        case "json":
+            text = rule_pages.as_json(chosen)
+        case "markdown":
+            text = rule_pages.as_markdown(chosen)
+        case _:
+            text = rule_pages.as_text(chosen, width=width(), color=paints(color, os.environ, sys.stdout))
+    deliver(text, None)
+    return CLEAN
+
+
+def _chosen(wanted: Sequence[str]) -> tuple[Page, ...]:
+    """The pages in the order of the codes.
+
+    Raises:
+        GradhookError: a word is the beginning of no code.
+    """
+    for word in wanted:
+        if not pages([word]):
+            near = difflib.get_close_matches(word.upper(), codes(), 1)
+            help = f"did you mean {near[0]}?" if near else "`gradhook rule --all` shows them all"
+            raise GradhookError(f"there is no rule {word!r}", help)
+    return pages(wanted)
