@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,15 +44,22 @@ def how_many() -> Callable[[int, int], int]:
 @pytest.fixture
 def tally(request: pytest.FixtureRequest) -> Callable[[str, int, int], None]:
     """``tally(promise, tried, lost)``: for the table, if somebody collects it."""
+    return lambda promise, tried, lost: _note(request.node, promise=promise, tried=tried, lost=lost)
 
-    def count(promise: str, tried: int, lost: int) -> None:
-        if file := os.environ.get("RELIABILITY_TALLY"):
-            row = {"promise": promise, "test": request.node.name, "tried": tried, "lost": lost}
-            row["file"] = request.node.path.relative_to(SOURCE).as_posix()
-            with Path(file).open("a", encoding="utf-8") as rows:
-                rows.write(json.dumps(row) + "\n")
 
-    return count
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    report = yield
+    if report.when == "call" or report.failed:
+        _note(item, outcome=report.outcome)
+    return report
+
+
+def _note(item: pytest.Item, **fields: Any) -> None:
+    if file := os.environ.get("RELIABILITY_TALLY"):
+        row = {"test": item.originalname, "file": item.path.relative_to(SOURCE).as_posix(), **fields}
+        with Path(file).open("a", encoding="utf-8") as rows:
+            rows.write(json.dumps(row) + "\n")
 
 
 @dataclass(frozen=True)
@@ -106,10 +113,13 @@ class Checkout:
             out, err = process.communicate(timeout=280)
         finally:
             process.kill()
-        seconds = time.monotonic() - begun
-        file = self.root / "report.json"
+        return self.ended(process.returncode, out=out, err=err, seconds=time.monotonic() - begun)
+
+    def ended(self, code: int, name: str = "report.json", **more: Any) -> Ended:
+        """What became of a run that is over and has written a report of that name."""
+        file = self.root / name
         report = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {"targets": []}
-        return Ended(process.returncode, out, err, report, seconds, self.left())
+        return Ended(code, more.get("out", ""), more.get("err", ""), report, more.get("seconds", 0.0), self.left())
 
     def workers(self) -> tuple[int, ...]:
         """The running workers of this checkout."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -24,11 +25,12 @@ ENDS = {
     "segfault": ("import ctypes; ctypes.string_at(0)", "GRD906"),
     "kills itself": ("os.kill(os.getpid(), 9)", "GRD906"),
     "recursion": ("f = lambda: f(); f()", "RecursionError"),
-    "closes all descriptors": ("os.closerange(3, 99)", "GRD906"),
-    "redirects our descriptor": ("[os.dup2(os.open(os.devnull, 1), n) for n in range(3, 20)]", "GRD906"),
+    "closes all descriptors": ("os.closerange(3, 999)", "GRD906"),
+    "redirects our descriptor": ("[os.dup2(os.open(os.devnull, 1), n) for n in range(3, 400)]", "GRD906"),
 }
 """What ends in an error: the code, and what its finding must say."""
 LEAVES_VERDICT = {
+    "closes the lower descriptors": "os.closerange(3, 99)",
     "closes output": "sys.stdout.close(); sys.stderr.close(); os.close(1); os.close(2)",
     "redirects output": "os.dup2(os.open('printed', os.O_WRONLY | os.O_CREAT), 1); sys.stdout = sys.stderr = None",
     "prints 100 MB": "[os.write(1, b'x' * 1_000_000) for _ in range(100)]",
@@ -59,22 +61,31 @@ def stem(name: str, place: str) -> str:
     return f"m_{place}_{name.replace(' ', '_')}"
 
 
+def compared(ended: Any, expected: dict[str, str]) -> tuple[int, int]:
+    """How many verdicts there must be, and how many are missing or others."""
+    return len(expected), sum(ended.verdicts.get(name) != verdict for name, verdict in expected.items())
+
+
 @pytest.mark.parametrize("place", PLACES)
-def test_what_ends_a_target_ends_no_other(checkout: Any, place: str) -> None:
+def test_what_ends_a_target_ends_no_other(checkout: Any, place: str, tally: Callable[..., None]) -> None:
     checkout.write(**{stem(name, place): guilty(code, place) for name, (code, _) in ENDS.items()})
     ended = checkout.check("--timeout", "30")
     names = {f"{stem(name, place)}:guilty": said for name, (_, said) in ENDS.items()}
-    assert ended.verdicts == {**INNOCENT, **dict.fromkeys(names, "error")}
+    expected = {**INNOCENT, **dict.fromkeys(names, "error")}
+    tally("what ends a target (at import, in args, in the function) ends no other", *compared(ended, expected))
+    assert ended.verdicts == expected
     assert {n: ended.finding(n) for n, said in names.items() if said not in ended.finding(n)} == {}
     assert (ended.code, ended.left) == (2, ())
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_what_a_target_changes_changes_no_other(checkout: Any, place: str) -> None:
+def test_what_a_target_changes_changes_no_other(checkout: Any, place: str, tally: Callable[..., None]) -> None:
     names = [name for name in LEAVES_VERDICT if place != "import" or "thread that exits" not in name]
     checkout.write(**{stem(name, place): guilty(LEAVES_VERDICT[name], place) for name in names})
     ended = checkout.check("--timeout", "30")
-    assert ended.verdicts == {**INNOCENT, **{f"{stem(name, place)}:guilty": "pass" for name in names}}
+    expected = {**INNOCENT, **{f"{stem(name, place)}:guilty": "pass" for name in names}}
+    tally("what a target changes (at import, in args, in the function) changes no other", *compared(ended, expected))
+    assert ended.verdicts == expected
     assert (ended.code, ended.left) == (1, ())
 
 
@@ -89,14 +100,16 @@ ENDLESS = {
 }
 
 
-def test_what_never_ends_is_ended_in_time(checkout: Any) -> None:
+def test_what_never_ends_is_ended_in_time(checkout: Any, tally: Callable[..., None]) -> None:
     quick = checkout.check().seconds
     files = {stem(name, "function"): guilty(code, "function") for name, code in ENDLESS.items()}
     files[stem("a loop", "import")] = guilty("while True: pass", "import")
     files[stem("a loop", "args")] = guilty("while True: pass", "args")
     checkout.write(**files)
     ended = checkout.check("--timeout", str(LIMIT))
-    assert ended.verdicts == {**INNOCENT, **{f"{file}:guilty": "error" for file in files}}
+    expected = {**INNOCENT, **{f"{file}:guilty": "error" for file in files}}
+    tally("what never ends (Python, C, compilation) is ended within its limit and 5 s", *compared(ended, expected))
+    assert ended.verdicts == expected
     assert {file for file in files if not ended.finding(f"{file}:guilty").startswith("GRD905")} == set()
     assert (ended.code, ended.left) == (2, ())
     assert ended.seconds < quick + len(files) * (LIMIT + 5)

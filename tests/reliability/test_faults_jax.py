@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -89,22 +90,29 @@ IN_FUNCTION = ("x64_off", "debug_nans", "strict_promotion", "numpy_raises")
 CONTEXTS = "[manager.__enter__() for manager in (jax.enable_x64(False), jax.debug_nans(True), jax.disable_jit(True))]"
 
 
+def compared(ended: Any, expected: dict[str, str]) -> tuple[int, int]:
+    """How many verdicts there must be, and how many are missing or others."""
+    return len(expected), sum(ended.verdicts.get(name) != verdict for name, verdict in expected.items())
+
+
 def verdicts(stem: str) -> dict[str, str]:
     return {f"{stem}:{name}": verdict for name, verdict in VERDICTS.items()}
 
 
-def test_what_ends_a_target_ends_no_other(checkout: Any) -> None:
+def test_what_ends_a_target_ends_no_other(checkout: Any, tally: Callable[..., None]) -> None:
     files = {f"m_{name}": HEAD + place.format(code=code) for name, (place, code, _) in ENDS.items()}
     checkout.write(a_innocent=HEAD + INNOCENT, z_innocent=HEAD + INNOCENT, **files)
     ended = checkout.check("--timeout", "15", jax=True)
     guilty = {f"m_{name}:guilty": said for name, (_, _, said) in ENDS.items()}
     verdict = {**dict.fromkeys(guilty, "error"), "m_rule_raises:guilty": "fail"}  # it has no derivative to claim
-    assert ended.verdicts == {**verdicts("a_innocent"), **verdicts("z_innocent"), **verdict}
+    expected = {**verdicts("a_innocent"), **verdicts("z_innocent"), **verdict}
+    tally("with JAX: rules, forward, compilation and patches of JAX or NumPy end no other", *compared(ended, expected))
+    assert ended.verdicts == expected
     assert {n: ended.finding(n) for n, said in guilty.items() if said not in ended.finding(n)} == {}
     assert (ended.code, ended.left) == (2, ())
 
 
-def test_what_a_target_configures_turns_no_other(checkout: Any) -> None:
+def test_what_a_target_configures_turns_no_other(checkout: Any, tally: Callable[..., None]) -> None:
     checkout.write(a_innocent=HEAD + INNOCENT, z_innocent=HEAD + INNOCENT)
     checkout.write(**{f"m_import_{name}": HEAD + IMPORT.format(code=code) for name, code in CHANGES.items()})
     checkout.write(**{f"m_{name}": HEAD + FUNCTION.format(code=CHANGES[name]) for name in IN_FUNCTION})
@@ -113,5 +121,6 @@ def test_what_a_target_configures_turns_no_other(checkout: Any) -> None:
     ours = {**verdicts("a_innocent"), **verdicts("z_innocent")}
     own = {f"{stem}{name}:guilty": "pass" for stem, names in (("m_import_", CHANGES), ("m_", IN_FUNCTION))
            for name in names}  # fmt: skip
+    tally("with JAX: configuration of JAX and NumPy turns no other", *compared(ended, {**ours, **own}))
     assert {name: found for name, found in ended.verdicts.items() if name != "n_contexts:guilty"} == {**ours, **own}
     assert (ended.code in (1, 2), ended.left) == (True, ())
