@@ -113,6 +113,7 @@ if TYPE_CHECKING:
         ignore: Sequence[str] | None = None,
         depends_on: str | Sequence[str] | None = None,
         domain: Mapping[str, str | tuple[float, float]] | None = None,
+        slow: bool | None = None,
     ) -> Callable[[F], F]: ...
 
 
@@ -135,6 +136,7 @@ def gradcheck(
     ignore: Sequence[str] | None = None,
     depends_on: str | Sequence[str] | None = None,
     domain: Mapping[str, str | tuple[float, float]] | None = None,
+    slow: bool | None = None,
 ) -> Any:
     """Claim that JAX's derivative of the decorated function is its derivative.
 
@@ -160,13 +162,14 @@ def gradcheck(
             one of them changes, a pass is not taken from the cache.
         domain: where what is drawn for an argument lies: its name to ``"positive"``, ``"unit"``, ``"simplex"``,
             ``"spd"``, ``"orthogonal"`` or ``(low, high)``.
+        slow: ``True``: ``gradhook check --no-slow`` leaves it out, and says so.
 
     """
     frame = sys._getframe(1)
     options = {
         "args": args, "kwargs": kwargs, "order": order, "modes": modes, "atol": atol, "rtol": rtol, "eps": eps,
         "wrt": wrt, "cases": cases, "exact": exact, "stop_gradient": stop_gradient, "kink": kink,
-        "ignore": ignore, "depends_on": depends_on, "domain": domain,
+        "ignore": ignore, "depends_on": depends_on, "domain": domain, "slow": slow,
     }  # fmt: skip
     mark: Callable[[Any], Any] = _remember("exact", options, frame.f_code.co_filename, frame.f_lineno)
     return mark if function is None else mark(function)
@@ -191,6 +194,7 @@ def surrogate(
     ignore: Sequence[str] | None = None,
     depends_on: str | Sequence[str] | None = None,
     domain: Mapping[str, str | tuple[float, float]] | None = None,
+    slow: bool | None = None,
 ) -> Callable[[F], F]:
     """Declare a surrogate: the value is that of ``forward``, the derivative on purpose that of something else.
 
@@ -199,7 +203,7 @@ def surrogate(
         derivative_of: a differentiable function whose exact derivative the rule must give; or
         rule: ``(primals, tangents) -> tangent``, the declared rule itself.
         args: as in ``gradcheck``; so are ``kwargs``, ``modes``, ``atol``, ``rtol``, ``wrt``, ``cases``, ``domain``,
-            ``ignore`` and ``depends_on``.
+            ``ignore``, ``depends_on`` and ``slow``.
         order2: what a second derivative gives: ``"zero"``, ``"of the surrogate"`` or ``"error"``.
         ties: how halves are rounded: ``"even"``, ``"away"`` (from zero), ``"up"`` (``floor(x + 0.5)``) or ``"down"``.
         bounds: whether the bounds of a saturating derivative still pass it: ``"closed"`` or ``"open"``; where
@@ -212,5 +216,6 @@ def surrogate(
         "forward": forward, "derivative_of": derivative_of, "rule": rule, "args": args, "kwargs": kwargs,
         "modes": modes, "atol": atol, "rtol": rtol, "wrt": wrt, "cases": cases, "order2": order2, "ties": ties,
         "bounds": bounds, "exact": exact, "ignore": ignore, "depends_on": depends_on, "domain": domain,
+        "slow": slow,
     }  # fmt: skip
     return _remember("surrogate", options, frame.f_code.co_filename, frame.f_lineno)

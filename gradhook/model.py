@@ -175,6 +175,10 @@ class Seconds:
 
     compile: float = 0.0
     run: float = 0.0
+    wall: float = 0.0
+    """From the first question to the last answer."""
+    compilations: int = 0
+    """How many programs XLA compiled."""
 
 
 @dataclass(frozen=True)
@@ -195,6 +199,16 @@ class TargetReport:
     """The codes that the annotation does not want to hear of; ``ignoring`` heeds them, the answers here are all."""
 
 
+LEFT_OUT = "GRD912"
+
+
+def left_out(target: Target, why: str, help: str) -> TargetReport:
+    """The report about a target that was on purpose not examined, which is neither good nor bad news about it."""
+    finding = Finding(LEFT_OUT, Verdict.SKIP, f"left out {why}", path=target.path, line=target.line, help=help)
+    outcome = Outcome(LEFT_OUT, Verdict.SKIP, findings=(finding,), note=finding.message)
+    return TargetReport(target, Verdict.SKIP, (outcome,), (finding,))
+
+
 @dataclass(frozen=True)
 class Report:
     """One run of ``gradhook check``."""
@@ -205,6 +219,9 @@ class Report:
     settings: Mapping[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
     ignored: tuple[Ignored, ...] = ()
+    interrupted: bool = False
+    unanswered: tuple[str, ...] = ()
+    """The names of the targets that an interrupt left without an answer."""
 
     @property
     def counts(self) -> dict[Verdict, int]:

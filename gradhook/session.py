@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,7 @@ from gradhook.config import Config
 from gradhook.ignoring import Heard, hear
 from gradhook.interpreter import choose
 from gradhook.launch import launch
-from gradhook.model import CheckSettings, Report, Target, TargetReport
+from gradhook.model import LEFT_OUT, CheckSettings, Report, Target, TargetReport
 from gradhook.projects import Project as Project
 from gradhook.projects import find as find
 from gradhook.wire import Answered, Began, Discovered, Job, Message, Request
@@ -23,34 +23,63 @@ Progress = Callable[[Target, str], None]
 """Hears which target is at which stage: ``"import"``, ``"start"``, the name of a case, at last its verdict."""
 
 
-def check(projects: Sequence[Project], *, progress: Progress | None = None) -> Report:
+def check(
+    projects: Sequence[Project], *, progress: Progress | None = None, times: Mapping[str, float] | None = None
+) -> Report:
     """Check all targets of the projects; where there are none, no interpreter is looked for and no JAX loaded.
+
+    Recorded ``times`` (seconds by target) balance the work. After Ctrl-C the report has what was answered by then.
 
     Raises:
         GradhookError: a project has no interpreter with JAX, or its workers cannot run.
     """
-    start = time.perf_counter()
-    runs = [_run(project, progress) for project in projects]
-    heard = [_heard(project, found) for project, (found, _) in zip(projects, runs, strict=True)]
+    start = time.monotonic()
+    runs: list[_Ran] = []
+    for project in projects:
+        stopped = any(ran.interrupted for ran in runs)
+        runs.append(_Ran(interrupted=True) if stopped else _run(project, progress, times or {}, start))
+    heard = [_heard(project, ran) for project, ran in zip(projects, runs, strict=True)]
     return Report(
         targets=tuple(report for one in heard for report in one.targets),
         notices=tuple(notice for one in heard for notice in one.notices),
         ignored=tuple(item for one in heard for item in one.ignored),
-        environment=_joined(projects, [environment for _, environment in runs]),
+        environment=_joined(projects, [ran.environment for ran in runs]),
         settings=_joined(projects, [_settings(project.config) for project in projects]),
-        seconds=time.perf_counter() - start,
+        seconds=time.monotonic() - start,
+        interrupted=any(ran.interrupted for ran in runs),
+        unanswered=tuple(name for project, ran in zip(projects, runs, strict=True) for name in ran.left(project)),
     )
 
 
-def _heard(project: Project, reports: Sequence[TargetReport]) -> Heard:
-    whole = project.whole and not project.left_out
-    return hear(project.config, project.scan, reports, whole=whole)
+@dataclass(frozen=True)
+class _Ran:
+    """What came of one project: the reports, what they rest on, and whether something cut it short."""
+
+    reports: tuple[TargetReport, ...] = ()
+    environment: dict[str, Any] = field(default_factory=lambda: {"gradhook": __version__})
+    interrupted: bool = False
+
+    def left(self, project: Project) -> list[str]:
+        """The names of the targets that have no report because something cut the run short."""
+        answered = {report.target for report in self.reports}
+        return [target.name for target in project.targets if self.interrupted and target not in answered]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every target was examined."""
+        left_out = any(f.code == LEFT_OUT for report in self.reports for f in report.findings)
+        return not (self.interrupted or left_out)
 
 
-def _run(project: Project, progress: Progress | None) -> tuple[tuple[TargetReport, ...], dict[str, Any]]:
+def _heard(project: Project, ran: _Ran) -> Heard:
+    whole = project.whole and not project.left_out and ran.is_whole
+    return hear(project.config, project.scan, ran.reports, whole=whole)
+
+
+def _run(project: Project, progress: Progress | None, times: Mapping[str, float], start: float) -> _Ran:
     """The reports about one project and what they rest on."""
     if not project.targets:
-        return (), {"gradhook": __version__}
+        return _Ran()
     config, settings = project.config, project.config.settings
     python = choose(settings.python, config.root, os.environ, origin=config.origins["python"])
     launched = launch(
@@ -58,11 +87,14 @@ def _run(project: Project, progress: Progress | None) -> tuple[tuple[TargetRepor
         _request(project),
         timeout=settings.timeout,
         memory=settings.max_memory,
+        workers=settings.jobs,
+        times=times,
+        until=None if settings.max_seconds is None else start + settings.max_seconds,
         platform=None if config.origins["platform"] == "default" else settings.platform,
         on_message=partial(_follow, {job.number: job.target for job in project.jobs}, progress),
     )
     ours = {"gradhook": __version__, "interpreter": str(python.path), "interpreter_from": python.why}
-    return launched.reports, {**launched.environment, **ours}
+    return _Ran(launched.reports, {**launched.environment, **ours}, launched.interrupted)
 
 
 def _request(project: Project) -> Request:
@@ -73,7 +105,7 @@ def _request(project: Project) -> Request:
     modules = {_module(job) for job in jobs if job.number not in project.left_out}
     needed = tuple(job for job in jobs if _module(job) in modules)
     skip = tuple(job.number for job in needed if job.number in project.left_out)
-    return Request(str(root), tuple(paths), needed, CheckSettings(**shared), skip)
+    return Request(str(root), tuple(paths), needed, CheckSettings(**shared), skip, slow=settings.slow)
 
 
 def _module(job: Job) -> tuple[str, str]:

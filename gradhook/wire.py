@@ -35,18 +35,20 @@ class Job:
 
 @dataclass(frozen=True)
 class Request:
-    """All that a worker needs to know, sent on its standard input when it starts."""
+    """All that a worker needs to know, sent on its standard input when it starts; ``Ask`` after ``Ask`` follows."""
 
     root: str
     import_paths: tuple[str, ...]
     jobs: tuple[Job, ...]
     settings: CheckSettings = field(default_factory=CheckSettings)
     skip: tuple[int, ...] = ()
-    """Jobs that need no answer (any more): their modules are imported and their claims are known, nothing else."""
+    """Jobs that nobody is going to ask about: their modules are imported and their claims are known, nothing else."""
     taken: int = 0
     """Numbers below this one are jobs' already, be they sent or not: what is discovered is numbered from here on."""
     trace: bool = False
     """Whether to say at the end on what the answers depend (``Depended``)."""
+    slow: bool = True
+    """Whether targets that are marked as slow are examined too."""
     version: int = VERSION
 
 
@@ -100,14 +102,27 @@ class Depended:
 
 
 @dataclass(frozen=True)
+class Ready:
+    """The worker has imported everything, has told what it discovered, and can be asked."""
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What the worker is to answer next, sent to it when it is ready or has answered; none: nothing any more."""
+
+    number: int | None = None
+
+
+@dataclass(frozen=True)
 class Bye:
-    """The worker has answered everything; or it leaves the ``rest`` to a new one, because it is not what it was."""
+    """The worker ends: nothing is asked any more, or it leaves the ``rest`` to a new one, for it is not what it was."""
 
     rest: bool = False
 
 
-Message = Request | Hello | Began | Answered | Discovered | Depended | Bye
-_MESSAGES: dict[str, type[Any]] = {c.__name__: c for c in (Request, Hello, Began, Answered, Discovered, Depended, Bye)}
+Message = Request | Hello | Began | Answered | Discovered | Ready | Ask | Depended | Bye
+_KINDS = (Request, Hello, Began, Answered, Discovered, Ready, Ask, Depended, Bye)
+_MESSAGES: dict[str, type[Any]] = {kind.__name__: kind for kind in _KINDS}
 
 
 def encode(message: Message) -> str:

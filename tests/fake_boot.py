@@ -34,4 +34,4 @@ def environment() -> Mapping[str, Any]:
 
 
 if __name__ == "__main__":
-    boot.serve(lambda request, send: main.main(request, send, lambda: (examine, environment)))
+    boot.serve(lambda request, send, receive: main.main(request, send, receive, lambda: (examine, environment)))

@@ -70,6 +70,9 @@ GOOD = {
     "output-format": ('"json"', "json"),
     "self-test": ("true", True),
     "curves": ("true", True),
+    "jobs": ('"auto"', "auto"),
+    "max-seconds": ("10", 10.0),
+    "slow": ("false", False),
     "fail-on-empty": ("true", True),
     "exit_zero": ("true", True),
 }
@@ -103,6 +106,8 @@ def test_good_covers_the_table() -> None:
             "per_file_ignores",
             {"a/*": ("GRD1", "GRD3"), "b.py": ("GRD2",)},
         ),
+        ("GRADHOOK_JOBS", "3", "jobs", 3),
+        ("GRADHOOK_JOBS", "auto", "jobs", "auto"),
     ],
 )
 def test_the_environment_sets_it(tmp_path: Path, variable: str, text: str, key: str, value: object) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from gradhook.cli import formats, options, shards
-from gradhook.cli.exits import exit_code
+from gradhook.cli.exits import INTERRUPTED, exit_code
 from gradhook.cli.printing import deliver
 from gradhook.cli.progress import progress
 from gradhook.cli.view import named, seen
@@ -91,7 +91,7 @@ def _found(paths: Sequence[Path], overrides: Mapping[str, Any], name: str) -> Se
 def _told(form: _Form, checked: Report, projects: Sequence[Project]) -> int:
     """Deliver the report in every form that was asked for; the exit code."""
     report = _labelled(seen(checked, projects, Path.cwd(), form.name), form.shard)
-    code = exit_code(report, projects)
+    code = INTERRUPTED if report.interrupted else exit_code(report, projects)
     written = options.output_format(projects)
     text = formats.rendered(report, written, code, form.look)
     if not report.targets:

@@ -25,7 +25,9 @@ EVERYWHERE = (
     "Each setting can also be a key in [tool.gradhook] of pyproject.toml or in gradhook.toml (timeout = 5), or a "
     "variable (GRADHOOK_TIMEOUT=5); the command line goes before variables, variables before the file."
 )
-_METAVARS = {"whole": "N", "number": "X", "text": "TEXT", "words": "LIST", "codes": "CODES", "globs": "GLOB:CODE"}
+_METAVARS = {
+    "whole": "N", "count": "N", "number": "X", "text": "TEXT", "words": "LIST", "codes": "CODES", "globs": "GLOB:CODE",
+}  # fmt: skip
 
 
 def paths(command: Command) -> Command:
@@ -111,8 +113,10 @@ def _setting(option: Option) -> Callable[[Command], Command]:
         return click.option(name, type=click.Choice(option.choices), default=None, help=words)
     many = option.kind in ("words", "codes", "globs")
     complete = complete_codes if option.kind == "codes" else None
+    names = (option.short, name) if option.short else (name,)
+    metavar = _METAVARS[option.kind]
     return click.option(
-        name, type=str, multiple=many, metavar=_METAVARS[option.kind], default=None, help=words, shell_complete=complete
+        *names, type=str, multiple=many, metavar=metavar, default=None, help=words, shell_complete=complete
     )
 
 

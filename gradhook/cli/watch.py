@@ -67,6 +67,8 @@ def checked(
     again = [affected(project, changed) if before else project for project in projects]
     with progress(quiet) as show:
         new = session.check(again, progress=show)
+    if new.interrupted:
+        raise KeyboardInterrupt
     every, some = (sum(len(project.targets) for project in group) for group in (projects, again))
     line = f"checked {some} of {every} target{'s' * (every != 1)}"
     return (joined(before, new, again, changed) if before else new), line

@@ -36,6 +36,9 @@ class Settings:
     output_format: str = "terminal"
     self_test: bool = False
     curves: bool = False
+    jobs: int | str = "auto"
+    max_seconds: float | None = None
+    slow: bool = True
     fail_on_empty: bool = False
     exit_zero: bool = False
 
@@ -51,6 +54,8 @@ class Option:
     choices: tuple[str, ...] = ()
     low: float = 0.0
     high: float = float("inf")
+    short: str = ""
+    """The option's one-letter name."""
 
     @property
     def flag(self) -> str:
@@ -115,6 +120,15 @@ OPTIONS: tuple[Option, ...] = (
     _choice("output_format", ("terminal", "concise", "json"), "How the report is written."),
     Option("self_test", "switch", "true or false", "Also prove that wrong derivatives would have failed."),
     Option("curves", "switch", "true or false", "Also report the numbers that pictures are drawn from."),
+    Option("jobs", "count", "a whole number from 1 to 256, or auto", "Worker processes at once.", high=256, short="-j"),
+    Option(
+        "max_seconds",
+        "number",
+        "seconds from 0 to 604800",
+        "Begin no target after this time; what is left out is said.",
+        high=_WEEK,
+    ),
+    Option("slow", "switch", "true or false", "Also check targets that are marked slow=True (the default)."),
     Option("fail_on_empty", "switch", "true or false", "Exit with 2 when nothing is annotated."),
     Option("exit_zero", "switch", "true or false", "Exit with 0 in spite of findings."),
 )
@@ -176,6 +190,11 @@ def _whole(option: Option, value: Any) -> int:
     return int(value)
 
 
+def _count(option: Option, value: Any) -> int | str:
+    _require(value == "auto" or (isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= option.high))
+    return value if isinstance(value, str) else int(value)
+
+
 def _number(option: Option, value: Any) -> float:
     _require(isinstance(value, (int, float)) and not isinstance(value, bool))
     number = float(value)
@@ -219,7 +238,7 @@ def _globs(option: Option, value: Any) -> dict[str, tuple[str, ...]]:
 
 _READERS: dict[str, Callable[[Option, Any], Any]] = {
     "whole": _whole, "number": _number, "switch": _switch, "text": _text, "choice": _one_of,
-    "words": _words, "codes": _codes, "globs": _globs,
+    "words": _words, "codes": _codes, "globs": _globs, "count": _count,
 }  # fmt: skip
 
 
@@ -249,6 +268,7 @@ def _converted(convert: Callable[[str], Any], text: str) -> Any:
 _TYPED: dict[str, Callable[[str], Any]] = {
     "whole": lambda text: _converted(int, text),
     "number": lambda text: _converted(float, text),
+    "count": lambda text: _converted(int, text.strip().lower()),
     "switch": lambda text: _SWITCH.get(text.strip().lower(), text),
     "text": str,
     "choice": lambda text: text.strip(),

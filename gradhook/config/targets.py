@@ -11,7 +11,7 @@ from gradhook.config.settings import nearest, shown
 from gradhook.config.text import KeyPath, Places
 from gradhook.model import ClaimKind
 
-BOTH = ("args", "kwargs", "modes", "atol", "rtol", "wrt", "cases", "exact", "ignore", "depends_on", "domain")
+BOTH = ("args", "kwargs", "modes", "atol", "rtol", "wrt", "cases", "exact", "ignore", "depends_on", "domain", "slow")
 EXACT_ONLY = ("order", "eps", "stop_gradient", "kink")
 SURROGATE_ONLY = ("forward", "derivative_of", "rule", "order2", "ties", "bounds")
 

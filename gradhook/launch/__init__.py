@@ -1,36 +1,32 @@
-"""The worker seen from outside: how does every job get its answer, whatever becomes of the process?
+"""The workers seen from outside: how does every job get its answer, whatever becomes of a process?
 
-A job's clock runs while the worker is at it, the import of its module included (the first job of a module pays for
-it). When a worker dies or a clock runs out, the job that it was at is answered with an error and never tried again,
-and a new worker does the rest.
+Each worker has a thread of ours, which asks it for one job after the other: whoever is done early takes more. When a
+worker dies or hangs, its job is answered with an error, and a new worker does the rest.
 """
 
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gradhook.errors import GradhookError
-from gradhook.launch import blame
+from gradhook.launch.division import Part, crew, divide, module_of
 from gradhook.launch.excess import MEGABYTE
-from gradhook.launch.process import End, Worker, ask, next_message, started, status, surroundings, tail
-from gradhook.model import Finding, TargetReport, Verdict
-from gradhook.wire import Answered, Began, Bye, Discovered, Hello, Job, Message, Request
+from gradhook.launch.known import Run, jobs_of, wanted
+from gradhook.launch.process import Worker, started, surroundings
+from gradhook.launch.turn import listen
+from gradhook.model import Target, TargetReport, left_out
+from gradhook.wire import Message, Request
 
 BOOT = Path(__file__).parents[1] / "worker" / "boot.py"
-START = 120.0
-"""Seconds for loading JAX, and for whatever else is no target's."""
-KEPT = 4000
-"""Bytes of the output of a target that its report keeps, from the end."""
-_ENDS = {
-    End.TIMED_OUT: "hung", End.DIED: "died", End.TOO_LARGE: "needed more than --max-memory",
-    End.FORGED: "was interrupted by something that spoke for it",
-}  # fmt: skip
-_QUIET = frozenset({Verdict.PASS, Verdict.SKIP})
+_POLL = 0.2
+"""Seconds after which a wait looks up: on some systems nothing else lets Ctrl-C through."""
+Start = Callable[[Request], Any]
 
 
 @dataclass(frozen=True)
@@ -39,46 +35,16 @@ class Launched:
 
     reports: tuple[TargetReport, ...]
     environment: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass
-class _Run:
-    """What is known so far, over all workers."""
-
-    jobs: dict[int, Job]
-    timeout: float
-    memory: float
-    tell: Callable[[Message], None]
-    unasked: frozenset[int] = frozenset()
-    reports: dict[int, TargetReport] = field(default_factory=dict)
-    dropped: set[int] = field(default_factory=set)
-    environment: Mapping[str, Any] = field(default_factory=dict)
-    failures: int = 0
-
-    @property
-    def open(self) -> list[int]:
-        return [number for number in self.jobs if number not in self.reports and number not in self.unasked]
-
-
-@dataclass
-class _Turn:
-    """What one worker is at: its job and stage, since when, and from where in the output."""
-
-    greeted: bool = False
-    answered: int = 0
-    at: Began | None = None
-    since: float = 0.0
-    opened: int = 0
-    spent: dict[int, float] = field(default_factory=dict)
-    printed: dict[int, bytes] = field(default_factory=dict)
-
-    def left(self, timeout: float) -> float:
-        """Seconds until the clock that runs now runs out."""
-        return timeout - self.spent.get(self.at.number, 0.0) - (time.monotonic() - self.since) if self.at else START
+    interrupted: bool = False
+    """Whether Ctrl-C ended it: jobs without a report were not answered."""
 
 
 def _ignore(message: Message) -> None:
     del message
+
+
+def _no_time(target: Target) -> TargetReport:
+    return left_out(target, "by the time budget", "give it more time with --max-seconds, or leave the option out")
 
 
 def launch(
@@ -88,6 +54,9 @@ def launch(
     timeout: float,
     memory: float = 0.0,
     platform: str | None = None,
+    workers: int | str = 1,
+    times: Mapping[str, float] | None = None,
+    until: float | None = None,
     on_message: Callable[[Message], None] = _ignore,
     boot: Path = BOOT,
     environ: Mapping[str, str] = os.environ,
@@ -95,154 +64,134 @@ def launch(
     """Have every job of ``request`` but those to skip answered by workers running ``boot`` in ``python``.
 
     ``timeout`` is in seconds a target, ``memory`` in megabytes a worker (0: no limit). ``platform`` none: the one of
-    the user's JAX_PLATFORMS, else the CPU.
-    ``on_message`` hears of all that workers say, and of the answers that were found for them.
+    the user's JAX_PLATFORMS, else the CPU. As many ``workers`` as that (``"auto"``: as pay) run at once; recorded
+    ``times`` (seconds by target) balance them. No job is begun after ``until`` (``time.monotonic``). ``on_message``
+    hears, one at a time, of all that workers say, and of the answers that were found for them. The reports are the
+    same, and in the same order, for any number of workers.
 
     Raises:
         GradhookError: the interpreter cannot be run, or workers die of something that is no target's fault.
     """
-    run = _Run({job.number: job for job in request.jobs}, timeout, memory, on_message, frozenset(request.skip))
+    run = Run(request, timeout, memory, on_message, _no_time, until, jobs_of(request))
     environment = surroundings(python, platform, environ)
-    while run.open:
-        jobs = tuple(job for number, job in run.jobs.items() if number not in run.dropped)
-        asked = replace(request, jobs=jobs, skip=(*request.skip, *run.reports), taken=max(run.jobs) + 1)
-        with started(python, boot, asked, environment, memory * MEGABYTE) as worker:
-            _listen(run, worker)
-    return Launched(tuple(run.reports[number] for number in run.jobs if number in run.reports), run.environment)
+    asked = wanted(request)
+    count = crew(workers, len(asked), environment["JAX_PLATFORMS"])
+    start = partial(started, python, boot, environ=environment, memory=memory * MEGABYTE)
+    parts = divide(asked, count, times or {}) if asked else []
+    interrupted = _wait(run, [_thread(run, _work, part, start) for part in parts])
+    return Launched(run.ordered(), run.environment, interrupted)
 
 
-def _listen(run: _Run, worker: Worker) -> None:
-    """One worker from its first word to its last."""
-    turn = _Turn()
-    while True:
-        message = next_message(worker, turn.left(run.timeout))
-        if not isinstance(message, End) and not _is_due(run, turn, message):
-            message = End.FORGED
-        if isinstance(message, End):
-            _conclude(run, turn, worker, message)
-            return
-        _take(run, turn, worker, message)
-        if isinstance(message, Bye):
-            return
+@contextmanager
+def desk(
+    python: Path,
+    request: Request,
+    *,
+    timeout: float,
+    memory: float = 0.0,
+    platform: str | None = None,
+    boot: Path = BOOT,
+    environ: Mapping[str, str] = os.environ,
+) -> Iterator[Callable[[int], TargetReport]]:
+    """What answers the jobs of ``request`` one by one, when asked; a worker is started with the first question.
+
+    Raises:
+        GradhookError: when asked, as ``launch``.
+    """
+    run = Run(request, timeout, memory, _ignore, _no_time, None, jobs_of(request))
+    questions: list[int] = []
+    environment = surroundings(python, platform, environ)
+    start = partial(started, python, boot, environ=environment, memory=memory * MEGABYTE)
+    thread = _thread(run, _serve, questions, Part(frozenset(map(module_of, request.jobs))), start)
+    thread.start()
+    try:
+        yield partial(_asked, run, questions)
+    finally:
+        run.stop()
+        thread.join()
 
 
-def _is_due(run: _Run, turn: _Turn, message: Message) -> bool:
-    """Whether a worker may say this now: an answer is about the job that it is at, which nobody has answered yet."""
-    match message:
-        case Began(number=number):
-            return number in run.jobs
-        case Answered(number=number, report=report):
-            is_at = turn.at is not None and turn.at.number == number and number in run.open
-            return is_at and report.target == run.jobs[number].target
-        case Discovered(job=job):
-            return job.number not in run.jobs
-        case Hello():
-            return not turn.greeted
-    return not isinstance(message, Request)
+def _asked(run: Run, questions: list[int], number: int) -> TargetReport:
+    with run.lock:
+        if number not in run.reports:
+            questions.append(number)
+            run.lock.notify_all()
+        while number not in run.reports:
+            if run.error:
+                raise run.error
+            run.lock.wait(_POLL)
+        return run.reports[number]
 
 
-def _take(run: _Run, turn: _Turn, worker: Worker, message: Message) -> None:
-    match message:
-        case Hello():
-            turn.greeted = True
-            run.environment = message.environment
-        case Began():
-            if turn.at is None or turn.at.number != message.number:
-                _close(turn, worker, message.printed)
-                turn.since = time.monotonic()
-            turn.at = message
-        case Discovered():
-            run.jobs[message.job.number] = message.job
-        case Answered():
-            _close(turn, worker, message.printed)
-            message = replace(message, report=_with_output(turn, message.number, message.report))
-            run.reports[message.number] = message.report
-            turn.answered += 1
-        case Bye() if message.rest and turn.answered:
-            pass  # the jobs left open go to a new worker; each has done at least one, so that comes to an end
-        case Bye():
-            for number in run.open:
-                _answer(run, turn, number, blame.unanswered(run.jobs[number].target))
-    run.tell(message)
+def _serve(run: Run, questions: list[int], part: Part, start: Start) -> None:
+    """Have questions answered as they come."""
+
+    def following(worker: Worker) -> int | None:
+        number = _question(run, questions)
+        if number is not None:
+            run.given[number] = worker
+            questions.remove(number)
+        return number
+
+    while _question(run, questions) is not None:
+        with start(run.asked(part)) as worker, run.employed(worker):
+            listen(run, part, worker, following)
 
 
-def _close(turn: _Turn, worker: Worker, printed: int | None) -> None:
-    """The worker leaves its job, having printed so much: stop the job's clock and put its output aside."""
-    if turn.at is not None:
-        number = turn.at.number
-        turn.spent[number] = turn.spent.get(number, 0.0) + time.monotonic() - turn.since
-        text = turn.printed.get(number, b"") + tail(worker, turn.opened, printed, KEPT)
-        turn.printed[number] = text[-KEPT:]
-    turn.opened = turn.opened if printed is None else printed
-    turn.at = None
+def _question(run: Run, questions: list[int]) -> int | None:
+    """The next question, waited for; none when there will be none."""
+    with run.lock:
+        while not run.stopped:
+            questions[:] = [number for number in questions if number not in run.reports]
+            if questions:
+                return questions[0]
+            run.lock.wait(_POLL)
+        return None
 
 
-def _conclude(run: _Run, turn: _Turn, worker: Worker, end: End) -> None:
-    """Answer for a worker that cannot any more."""
-    at = turn.at
-    if end is End.TOO_LARGE and turn.answered:
-        return  # others before it may have taken the room: a new worker begins with this one
-    if at is None:
-        _excuse(run, turn, worker, end)
-        return
-    if end is not End.DIED:
-        ask(worker)
-    _close(turn, worker, None)
-    finding = _blamed(run, at, worker, end, _text(turn.printed[at.number]))
-    for number in _struck(run, at):
-        _answer(run, turn, number, finding)
+def _work(run: Run, part: Part, start: Start) -> None:
+    """Do a part, then help with what others have not begun."""
+    following: Part | None = part
+    while following is not None:
+        part = following
+        while not run.stopped and run.waiting(part) and not run.is_over():
+            with start(run.asked(part)) as worker, run.employed(worker):
+                listen(run, part, worker, partial(run.take, part))
+        following = run.spare()
 
 
-def _blamed(run: _Run, at: Began, worker: Worker, end: End, output: str) -> Finding:
-    target = run.jobs[at.number].target
-    match end:
-        case End.TIMED_OUT:
-            return blame.timed_out(target, at.stage, run.timeout, output)
-        case End.TOO_LARGE:
-            return blame.too_large(target, at.stage, run.memory, output)
-        case End.TOO_LOUD:
-            return blame.too_loud(target, at.stage, output)
-        case End.FORGED:
-            return blame.forged(target, at.stage, output)
-        case End.DIED:
-            return blame.died(target, at.stage, status(worker), output)
+def _thread(run: Run, work: Callable[..., None], *arguments: Any) -> threading.Thread:
+    """A thread whose error ends the run."""
+
+    def guarded() -> None:
+        try:
+            work(run, *arguments)
+        except BaseException as error:
+            run.stop(error)
+
+    return threading.Thread(target=guarded, daemon=True)
 
 
-def _struck(run: _Run, at: Began) -> list[int]:
-    """The jobs that end with this one: all those of the module if it died of the import, which is not tried again."""
-    if at.stage != "import":
-        return [at.number]
-    target = run.jobs[at.number].target
-    module = [n for n, job in run.jobs.items() if (job.target.module, job.target.path) == (target.module, target.path)]
-    run.dropped.update(module)
-    return [number for number in module if number in run.open]
+def _wait(run: Run, threads: list[threading.Thread]) -> bool:
+    """Wait for all threads; whether that was interrupted.
 
-
-def _excuse(run: _Run, turn: _Turn, worker: Worker, end: End) -> None:
-    """No target is to blame: that may happen once."""
-    run.failures += 1
-    if not run.open or (run.failures < 2 and end is End.DIED):
-        return
-    when = "while it worked" if turn.greeted else "before it could start"
-    what = _ENDS.get(end, "failed")
-    output = _text(tail(worker, 0, None, KEPT)).strip()
-    said = f"; the end of its output:\n{output}" if output else ""
-    help = "does `import jax` work in that interpreter? See `gradhook env`"
-    if end is End.TOO_LARGE:
-        help = "JAX alone takes a few hundred: allow more with --max-memory or GRADHOOK_MAX_MEMORY"
-    raise GradhookError(f"the worker {what} {when}{said}", help)
-
-
-def _answer(run: _Run, turn: _Turn, number: int, finding: Finding) -> None:
-    report = TargetReport(run.jobs[number].target, Verdict.ERROR, findings=(finding,))
-    run.reports[number] = _with_output(turn, number, report)
-    run.tell(Answered(number, run.reports[number]))
-
-
-def _with_output(turn: _Turn, number: int, report: TargetReport) -> TargetReport:
-    """Output of targets that pass is nobody's business."""
-    return report if report.verdict in _QUIET else replace(report, output=_text(turn.printed.get(number, b"")))
-
-
-def _text(printed: bytes) -> str:
-    return printed.decode("utf-8", errors="replace")
+    Raises:
+        GradhookError: what one of them ran into.
+    """
+    interrupted = False
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            while thread.is_alive():
+                thread.join(_POLL)
+    except KeyboardInterrupt:
+        interrupted = True
+    finally:
+        run.stop()
+    for thread in threads:
+        if thread.ident is not None:
+            thread.join()
+    if run.error and not isinstance(run.error, KeyboardInterrupt):
+        raise run.error
+    return interrupted or run.error is not None

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from gradhook.errors import GradhookError
-from gradhook.launch import BOOT, START
+from gradhook.launch import BOOT
 from gradhook.launch.process import next_message, started, surroundings, tail
+from gradhook.launch.turn import START
 from gradhook.wire import Hello, Request
 
 _SHOWN = 2000

@@ -47,13 +47,14 @@ class End(Enum):
 
 @dataclass(frozen=True)
 class Worker:
-    """A running process, the lines that it has sent (``None``: no more), the file with all that it prints, its mark.
+    """A running process, the lines from it and to it (``None``: no more), the file with all that it prints, its mark.
 
     ``opened`` takes the seal off a line; ``memory`` is how many bytes it may have resident, 0 for as many as it likes.
     """
 
     process: subprocess.Popen[bytes]
     lines: queue.SimpleQueue[str | None]
+    orders: queue.SimpleQueue[str | None]
     reader: threading.Thread
     output: IO[bytes]
     mark: str
@@ -118,7 +119,17 @@ def _grown(worker: Worker) -> End | None:
     return End.TOO_LARGE if worker.memory and excess.resident(worker.process.pid) > worker.memory else None
 
 
-def ask(worker: Worker) -> None:
+def tell(worker: Worker, message: Message) -> None:
+    """Send a message; a worker that does not read it cannot hold us up."""
+    worker.orders.put(encode(message))
+
+
+def kill(worker: Worker) -> None:
+    """End the process at once, and all in its group; ``started`` clears up after it."""
+    leftovers.end_group(worker.process)
+
+
+def dump(worker: Worker) -> None:
     """Let a worker that hangs write its stack into its output, where the system has the means."""
     if sys.platform != "win32" and worker.process.poll() is None:
         worker.process.send_signal(signal.SIGUSR1)
@@ -162,32 +173,29 @@ def _is_own(python: Path) -> bool:
 
 
 def _start(command: list[str], request: Request, environ: Mapping[str, str], folder: Path, memory: float) -> Worker:
-    """The request waits in a file: a worker that never reads it cannot hold us up.
-
-    The key goes before it, and not by the environment, which user code sees.
-    """
-    output, asked, mark, key = folder / "output", folder / "request", leftovers.mark(), new_key()
+    """The key goes before the request, and not by the environment, which user code sees."""
+    output, mark, key = folder / "output", leftovers.mark(), new_key()
     try:
-        asked.write_text(f"{key}\n{encode(request)}\n", encoding="utf-8")
-        with asked.open("rb") as stdin, output.open("ab", buffering=0) as stderr:
+        with output.open("ab", buffering=0) as stderr:
             seen = output.open("rb", buffering=0)
-            process = _popen(command, request.root, {**environ, **mark}, stdin, stderr)
+            process = _popen(command, request.root, {**environ, **mark}, stderr)
     except OSError as error:
         raise GradhookError(f"no temporary file can be written: {error}", _ROOM) from error
     lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-    assert process.stdout is not None
+    orders: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+    for line in (key, encode(request)):
+        orders.put(line)
+    assert process.stdin is not None and process.stdout is not None
     reader = threading.Thread(target=_read, args=(process.stdout, lines), daemon=True)
     reader.start()
-    return Worker(process, lines, reader, seen, mark[leftovers.VARIABLE], opener(key), memory)
+    threading.Thread(target=_write, args=(process.stdin, orders), daemon=True).start()
+    return Worker(process, lines, orders, reader, seen, mark[leftovers.VARIABLE], opener(key), memory)
 
 
-def _popen(
-    command: list[str], root: str, environ: Mapping[str, str], stdin: IO[bytes], stderr: IO[bytes]
-) -> subprocess.Popen[bytes]:
+def _popen(command: list[str], root: str, environ: Mapping[str, str], stderr: IO[bytes]) -> subprocess.Popen[bytes]:
+    pipe = subprocess.PIPE
     try:
-        return subprocess.Popen(
-            command, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, cwd=root, env=environ, **_group()
-        )
+        return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=stderr, cwd=root, env=environ, **_group())
     except OSError as error:
         raise GradhookError(f"{command[0]} cannot be run: {error}", "name a Python with --python") from error
 
@@ -206,8 +214,20 @@ def _read(stream: IO[bytes], lines: queue.SimpleQueue[str | None]) -> None:
     lines.put(None)
 
 
+def _write(stream: IO[bytes], orders: queue.SimpleQueue[str | None]) -> None:
+    """Hand on what is put into ``orders``; a worker that is gone needs none of it."""
+    try:
+        with stream:
+            while (line := orders.get()) is not None:
+                stream.write(f"{line}\n".encode())
+                stream.flush()
+    except OSError:
+        return
+
+
 def _end(worker: Worker) -> None:
     process = worker.process
+    worker.orders.put(None)
     leftovers.end_group(process)
     process.wait()
     leftovers.end_marked(worker.mark)

@@ -32,6 +32,8 @@ def read(text: str) -> tuple[Report, int]:
             dict(document["settings"]),
             float(document["seconds"]),
             tuple(map(_ignored, document.get("ignored", ()))),
+            bool(document.get("interrupted", False)),
+            tuple(map(str, document.get("unanswered", ()))),
         )
         code = document.get("exit_code")
         return report, _code_of(report.verdict) if code is None else int(code)
@@ -52,10 +54,17 @@ def _target(item: Mapping[str, Any]) -> TargetReport:
         tuple(map(_outcome, item["outcomes"])),
         tuple(map(_finding, item["findings"])),
         _number(item["resolution"]),
-        Seconds(float(item["seconds"]["compile"]), float(item["seconds"]["run"])),
+        _seconds(item),
         bool(item["cached"]),
         str(item["output"]),
     )
+
+
+def _seconds(item: Mapping[str, Any]) -> Seconds:
+    """What a report of an earlier gradhook did not tell is 0."""
+    given = item["seconds"]
+    wall, compilations = float(given.get("wall", 0.0)), int(item.get("compilations", 0))
+    return Seconds(float(given["compile"]), float(given["run"]), wall, compilations)
 
 
 def _finding(item: Mapping[str, Any]) -> Finding:

@@ -27,6 +27,8 @@ def render(report: Report, exit_code: int | None = None) -> str:
         "targets": [_target(target) for target in report.targets],
         "notices": [_notice(notice) for notice in report.notices],
         "ignored": [_ignored(item) for item in report.ignored],
+        "interrupted": report.interrupted,
+        "unanswered": report.unanswered,
     }
     return json.dumps(_plain(document), indent=2, allow_nan=False) + "\n"
 
@@ -41,7 +43,8 @@ def _target(report: TargetReport) -> dict[str, Any]:
         "verdict": report.verdict,
         "cached": report.cached,
         "resolution": report.resolution,
-        "seconds": {"compile": report.seconds.compile, "run": report.seconds.run},
+        "seconds": {name: getattr(report.seconds, name) for name in ("compile", "run", "wall")},
+        "compilations": report.seconds.compilations,
         "findings": [_finding(finding, report) for finding in report.findings],
         "outcomes": [_outcome(outcome) for outcome in report.outcomes],
         "output": report.output,

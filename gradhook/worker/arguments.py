@@ -40,6 +40,7 @@ def demands(options: Mapping[str, Any], settings: CheckSettings, surrogate: bool
         GradhookError: an option has a wrong type or an unknown value.
     """
     said = dict(options)
+    _switch("slow", said)
     atol, rtol = said.get("atol", settings.atol), said.get("rtol", settings.rtol)
     return Demands(
         self_test=settings.self_test,
@@ -60,6 +61,12 @@ def demands(options: Mapping[str, Any], settings: CheckSettings, surrogate: bool
         bounds=_one_of("bounds", said.get("bounds"), BOUNDS),
         frozen=_one_of("stop_gradient", said.get("stop_gradient"), STOPPED) is not None,
     )
+
+
+def _switch(name: str, said: Mapping[str, Any]) -> None:
+    """Refuse what is neither true nor false: a word such as "no" would count as true."""
+    if not isinstance(said.get(name, False), bool):
+        raise GradhookError(f"{name}={said[name]!r}", f"{name} is True or False")
 
 
 def situations(options: Mapping[str, Any], configured: bool, function: Any = None) -> list[Situation]:

@@ -1,9 +1,9 @@
 """How does a worker come to life in an interpreter in which gradhook is not installed?
 
-Run as a script, by path: ``python -u …/gradhook/worker/boot.py``. It expects a key and, as one line of JSON, the
-request on its standard input, and answers with a sealed line of JSON per message on a private copy of its standard
-output; all that user code prints goes to standard error. Of the surroundings of this file it makes ``gradhook``
-importable and nothing else.
+Run as a script, by path: ``python -u …/gradhook/worker/boot.py``. It reads a key and then messages, a line of JSON
+each, the request first, from its standard input, and answers with a sealed line per message on a private copy of its
+standard output; all that user code prints goes to standard error. Of the surroundings of this file it makes
+``gradhook`` importable and nothing else.
 """
 
 from __future__ import annotations
@@ -15,27 +15,26 @@ from pathlib import Path
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import IO, Any
 
-    Main = Callable[[Any, Callable[[Any], None]], Any]
+    Main = Callable[[Any, Callable[[Any], None], Callable[[], Any]], Any]
 
 
 def serve(main: Main | None = None) -> None:
     """Read the request, answer it through ``main`` (that of ``gradhook.worker.main``), and end the process."""
     channel = _redirect()
     _adopt()
-    from gradhook.wire import decode
-
-    with os.fdopen(os.dup(0), "rb") as stdin:  # sys.stdin would keep what was read in its buffer
-        send = _sender(channel, stdin.readline().decode().strip())
-        request: Any = decode(stdin.readline().decode())
+    orders = os.fdopen(_apart(0), "rb")  # sys.stdin would keep what was read in its buffer
+    send = _sender(channel, orders.readline().decode().strip())
+    receive = _receiver(orders)
     _silence()
+    request = receive()
     _watch()
     if main is None:
         from gradhook.worker import main as own
 
         main = own.main
-    main(request, send)
+    main(request, send, receive)
     os._exit(0)  # threads and exit handlers of user code must not hold the answers up
 
 
@@ -114,6 +113,21 @@ def _outlive(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(1)
     os._exit(1)
+
+
+def _receiver(orders: IO[bytes]) -> Callable[[], Any]:
+    """What reads the next message; none when the parent has hung up."""
+    from gradhook.wire import decode
+
+    owner = os.getpid()
+
+    def receive() -> Any:
+        if os.getpid() != owner:
+            os._exit(0)  # a fork of user code must not take our messages away
+        line = orders.readline()
+        return decode(line.decode()) if line else None
+
+    return receive
 
 
 def _sender(channel: int, key: str) -> Callable[[Any], None]:

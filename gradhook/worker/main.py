@@ -17,8 +17,8 @@ from typing import Any
 import gradhook
 from gradhook.annotations import Claim
 from gradhook.errors import GradhookError
-from gradhook.model import CheckSettings, Finding, Target, TargetReport, Verdict
-from gradhook.wire import Answered, Began, Bye, Discovered, Hello, Job, Message, Request
+from gradhook.model import CheckSettings, Finding, Target, TargetReport, Verdict, left_out
+from gradhook.wire import Answered, Ask, Began, Bye, Discovered, Hello, Job, Message, Ready, Request
 from gradhook.worker.claims import Subject, crowded, pair, resolve
 from gradhook.worker.declared import files
 from gradhook.worker.dependencies import Recorder, recorder
@@ -28,6 +28,7 @@ from gradhook.worker.patches import Originals, originals, undo
 from gradhook.worker.state import State, pinned, put_back, taken
 
 Send = Callable[[Message], None]
+Receive = Callable[[], Ask | None]
 Examine = Callable[[Any, Target, Mapping[str, Any], CheckSettings, Callable[[str], None]], TargetReport]
 Environment = Callable[[], Mapping[str, Any]]
 Key = tuple[str, str]
@@ -37,15 +38,21 @@ Loaded = dict[Key, ModuleType | Finding]
 def _instruments() -> tuple[Examine, Environment]:
     """What loads JAX: here, so that this module, and its tests, do not."""
     from gradhook.checks import all_checks
+    from gradhook.worker.counting import counted
     from gradhook.worker.environment import environment
     from gradhook.worker.examine import examine
 
     all_checks()  # before any code of the user's
-    return examine, environment
+    return counted(examine), environment
 
 
-def main(request: Request, send: Send, instruments: Callable[[], tuple[Examine, Environment]] = _instruments) -> None:
-    """Answer every job of the request but those to skip; nothing that user code raises gets through."""
+def main(
+    request: Request,
+    send: Send,
+    receive: Receive,
+    instruments: Callable[[], tuple[Examine, Environment]] = _instruments,
+) -> None:
+    """Answer the jobs that are asked for, one after the other; nothing that user code raises gets through."""
     examine, environment = instruments()
     send(Hello({**environment(), **_other()}))
     observed = _recorder() if request.trace else None
@@ -55,11 +62,13 @@ def main(request: Request, send: Send, instruments: Callable[[], tuple[Examine, 
     claims, found = pair(request.jobs, _files(request.jobs, loaded), request.taken)
     for job in found:
         send(Discovered(job))
-    jobs = [*request.jobs, *found]
-    crowd, common = crowded(jobs), pinned()
+    jobs = {job.number: job for job in [*request.jobs, *found]}
+    crowd, common = crowded([*jobs.values()]), pinned()
     rest = False
     answered: list[Job] = []
-    for job in (job for job in jobs if job.number not in request.skip):
+    send(Ready())
+    while (asked := receive()) and asked.number is not None:
+        job = jobs[asked.number]
         key = module_of(job.target)
         if rest := (not put_back(common.of(states[key])) and bool(answered)):
             break
@@ -168,6 +177,8 @@ def _answer(
         subject = find(module)
         if isinstance(subject, Finding):
             return stopped(job.target, subject)
+        if subject.options.get("slow") is True and not request.slow:
+            return left_out(job.target, "as slow", "--slow checks it")
         begin(subject.options)
         return examine(subject.function, job.target, subject.options, request.settings, _announcer(job, send))
     except GradhookError as error:

@@ -47,7 +47,7 @@ def environment() -> Mapping[str, Any]:
 def as_worker() -> None:
     from gradhook.worker import boot, main
 
-    boot.serve(lambda request, send: main.main(request, send, lambda: (examine, environment)))
+    boot.serve(lambda request, send, receive: main.main(request, send, receive, lambda: (examine, environment)))
 
 
 def as_command() -> None:
