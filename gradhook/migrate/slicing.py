@@ -77,8 +77,10 @@ def _defines(statement: ast.stmt) -> bool:
 
 
 def _changed(statement: ast.stmt) -> set[str]:
-    """What a statement may change in place: ``x[0] = …``, ``rng.seed(0)``; not what asserts and prints look at."""
+    """What a statement may change in place: ``x[0] = …``, ``rng.seed(0)``, ``@f.defjvp``; not what asserts look at."""
     match statement:
+        case ast.FunctionDef(decorator_list=marks):
+            return {_root(mark) for mark in marks if isinstance(mark, ast.Attribute) and _is_change(mark)}
         case ast.Assign(targets=targets):
             return {root for target in targets if (root := _root(target)) and not isinstance(target, ast.Name)}
         case ast.AugAssign(target=target):
@@ -89,7 +91,8 @@ def _changed(statement: ast.stmt) -> set[str]:
 
 
 def _is_change(function: ast.Attribute) -> bool:
-    return function.attr == "seed" or (isinstance(function.value, ast.Name) and function.attr in ("append", "update"))
+    inside = isinstance(function.value, ast.Name) and function.attr in ("append", "update")
+    return inside or function.attr == "seed" or function.attr.startswith("def")
 
 
 def _root(node: ast.expr) -> str:
@@ -135,7 +138,7 @@ def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, n
 
 def _module(needed: set[str], tree: ast.Module) -> tuple[list[ast.stmt], set[str]]:
     """The statements of the module that the names need, in order, and the names that it does not explain."""
-    meanings = [(statement, binds(statement)) for statement in tree.body]
+    meanings = [(statement, binds(statement) | _changed(statement)) for statement in tree.body]
     found: set[int] = set()
     todo, done = set(needed), set[str]()
     while todo := todo - done:
@@ -143,7 +146,8 @@ def _module(needed: set[str], tree: ast.Module) -> tuple[list[ast.stmt], set[str
         done.add(name)
         for number, (statement, bound) in enumerate(meanings):
             if name in bound and number not in found:
-                _refuse_compound(statement, name)
+                if name in binds(statement):
+                    _refuse_compound(statement, name)
                 found.add(number)
                 todo |= free(statement) if not isinstance(statement, (ast.Import, ast.ImportFrom)) else set()
     explained = {name for number in found for name in meanings[number][1]}

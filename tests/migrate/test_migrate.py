@@ -149,6 +149,12 @@ gradcheck(args=a_args, modes=("fwd", "rev"))(norm)""",
         "def test_a():\n    k = 2\n    def f(x): return k * x\n    check_grads(f, (1.0,), order=1)\n",
         f"@gradcheck(args=(1.0,), {BOTH})\ndef a(x):\n    k = 2\n    return k * x",
     ),
+    "a local function with a rule": (
+        "def test_a():\n    @jax.custom_jvp\n    def f(x):\n        return x * x\n\n    @f.defjvp\n"
+        "    def rule(p, t):\n        return f(*p), 2 * p[0] * t[0]\n\n    check_grads(f, (0.3,), order=1)\n",
+        f"@gradcheck(args=(0.3,), {BOTH})\ndef a(*args):\n    @jax.custom_jvp\n    def f(x):\n        return x * x\n"
+        "    @f.defjvp\n    def rule(p, t):\n        return f(*p), 2 * p[0] * t[0]\n    return (f)(*args)",
+    ),
     "partial": (
         "def test_a():\n    check_grads(partial(huber, delta=1.0), (0.3,), order=1)\n",
         f"a = gradcheck(args=(0.3,), {BOTH})(partial(huber, delta=1.0))",
@@ -301,6 +307,14 @@ def test_tolerances_can_be_kept(tmp_path: Path) -> None:
     file = migrated(tmp_path, CLOSE, tolerances=True)
     assert claims(file) == f"gradcheck(args=(jnp.ones(3),), {BOTH}, atol=TOLERANCE, eps=0.0001)(norm)"
     assert "\nTOLERANCE = 1e-3\n" in file.text
+
+
+def test_a_rule_of_the_module_is_copied_with_its_function(tmp_path: Path) -> None:
+    rules = (
+        "@jax.custom_vjp\ndef f(x):\n    return x * x\n\nf.defvjp(lambda x: (f(x), x), lambda x, g: (2 * x * g,))\n\n"
+    )
+    file = migrated(tmp_path, rules + "def test_a():\n    check_grads(f, (0.3,), 1)\n")
+    assert "f.defvjp(lambda x: (f(x), x), lambda x, g: (2 * x * g,))\n\n\n# test_losses.py: test_a\n" in file.text
 
 
 def test_the_file_of_claims(tmp_path: Path) -> None:
