@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import gradhook
-from gradhook.config import Config, Settings, load, project_root
+from gradhook.config import Config, Settings, Source, load, project_root
 from gradhook.config.settings import BY_KEY, OPTIONS, Option
 from gradhook.config.targets import BOTH, EXACT_ONLY, SURROGATE_ONLY, is_target_name
 from gradhook.errors import GradhookError
@@ -293,6 +293,81 @@ def test_the_options_of_a_target_are_those_of_the_decorators() -> None:
 )  # fmt: skip
 def test_names_of_targets(name: str, fits: bool) -> None:
     assert is_target_name(name) is fits
+
+
+def test_the_line_of_each_setting(tmp_path: Path) -> None:
+    write(
+        tmp_path, "[project]\nname = 'x'\n[tool.gradhook]\nseed = 3\n\nper-file-ignores.'a.py' = ['GRD1']\norder = 2\n"
+    )
+    config = load(tmp_path, {"order": "1"}, {})
+    assert (config.lines, config.origins["order"]) == ({"seed": 4, "per_file_ignores": 6}, "--order")
+    assert config.origin("seed") == {"origin": "pyproject.toml", "line": 4}
+    assert [config.is_from_the_file(key) for key in ("seed", "order", "rtol")] == [True, False, True]
+
+
+def own(folder: Path, text: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "gradhook.toml").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_a_file_of_our_own_has_the_keys_at_its_top_and_goes_before(tmp_path: Path) -> None:
+    own(write(tmp_path, "[tool.gradhook]\nseed = 3\norder = 2\n"), "seed = 4\n[targets.'m:f']\nargs = [1.0]\n")
+    config = load(tmp_path, {}, {})
+    assert (config.settings.seed, config.settings.order) == (4, 1)
+    assert (config.origins["seed"], config.lines["seed"]) == ("gradhook.toml", 1)
+    assert [(target.name, target.line) for target in config.targets] == [("m:f", 2)]
+    assert (config.file, config.shadowed) == (tmp_path / "gradhook.toml", tmp_path / "pyproject.toml")
+    write(tmp_path, "[project]\nname = 'x'\n")
+    assert load(tmp_path, {}, {}).shadowed is None
+
+
+def test_what_is_wrong_in_a_file_of_our_own(tmp_path: Path) -> None:
+    own(tmp_path, "sed = 1\n[tool.gradhook]\norder = 1\n[targets.f]\n")
+    with pytest.raises(GradhookError) as caught:
+        load(tmp_path, {}, {})
+    assert [line.removeprefix(str(tmp_path)) for line in caught.value.message.splitlines()] == [
+        "/gradhook.toml:1: unknown key 'sed' in gradhook.toml; did you mean 'seed'?",
+        "/gradhook.toml:2: in gradhook.toml the keys stand at the top, without [tool.gradhook]",
+        "/gradhook.toml:4: 'f' is no target; write [targets.\"package.module:function\"]",
+    ]
+
+
+def test_inside_a_repository_a_project_without_settings_has_those_around_it(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    write(
+        tmp_path,
+        "[tool.gradhook]\nseed = 9\npython = '.venv/bin/python'\nexclude = ['a/gen/']\n[tool.gradhook.targets.'m:f']\n",
+    )
+    inner = write(tmp_path / "a", "[project]\nname = 'a'\n")
+    config = load(inner, {}, {})
+    assert (config.root, config.settings.seed, config.targets) == (inner, 9, ())
+    assert config.origins["seed"] == str(tmp_path / "pyproject.toml")
+    assert config.settings.python == str(tmp_path / ".venv" / "bin" / "python")
+    assert (config.prefix("exclude"), config.prefix("per_file_ignores")) == ("a/", "")
+    assert load(inner, {"exclude": ("gen/",)}, {}).prefix("exclude") == ""
+    own(inner, "")
+    assert load(inner, {}, {}).settings.seed == 0
+
+
+def test_a_file_that_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "project", "[tool.gradhook]\nseed = 3\n")
+    (tmp_path / "ci.toml").write_text("order = 2\n[targets.'m:f']\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path / "project")
+    config = load(tmp_path / "project", {}, {}, Source(Path("../ci.toml")))
+    assert (config.root, config.settings.seed, config.settings.order) == (tmp_path / "project", 0, 2)
+    assert (config.origins["order"], config.lines["order"]) == (str(tmp_path / "ci.toml"), 1)
+    assert [target.name for target in config.targets] == ["m:f"]
+    assert config.prefix("exclude") == ""
+    assert load(tmp_path / "project", {}, {}, Source(tmp_path / "project" / "pyproject.toml")).settings.seed == 3
+    with pytest.raises(GradhookError, match=r"no \[tool.gradhook\]"):
+        load(tmp_path, {}, {}, Source(write(tmp_path / "empty", "") / "pyproject.toml"))
+
+
+def test_isolated_reads_no_file_but_hears_the_environment(tmp_path: Path) -> None:
+    write(tmp_path, "[tool.gradhook]\nseed = 3\nnonsense = 1\n")
+    config = load(tmp_path, {}, {"GRADHOOK_ORDER": "2"}, Source(isolated=True))
+    assert (config.settings.seed, config.settings.order, config.file) == (0, 2, None)
 
 
 SNIPPETS = [

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from gradhook.cli import formats, options, shards
-from gradhook.cli.exits import INTERRUPTED, exit_code
+from gradhook.cli import formats, options, settings, shards
+from gradhook.cli.exits import CLEAN, INTERRUPTED, exit_code
 from gradhook.cli.printing import deliver
 from gradhook.cli.progress import progress
 from gradhook.cli.view import named, seen
+from gradhook.config import Source
 from gradhook.config.settings import BY_KEY
 from gradhook.errors import GradhookError
 from gradhook.model import Report
@@ -40,6 +41,8 @@ class _Form:
 @click.command(epilog=options.EVERYWHERE)
 @options.paths
 @options.settings(*BY_KEY)
+@options.source
+@click.option("--show-settings", "shows", is_flag=True, help="Show each setting with who said it, and check nothing.")
 @options.output_file
 @options.color
 @formats.reports
@@ -58,16 +61,20 @@ def check(
     name: str,
     quiet: bool,
     verbose: bool,
+    shows: bool,
     **said: Any,
 ) -> int:
     """Check the annotated functions in PATHS (files and folders; by default the working directory)."""
     from gradhook import session  # a third of the start-up, which `gradhook --help` does not need
 
-    find = partial(_found, paths, options.overrides(said), name)
+    find = partial(_found, paths, options.overrides(said), options.source_of(said), name)
     tell = partial(_told, _Form(name, shard, wanted, output_file, formats.look(color, output_file, verbose, quiet)))
+    if shows:
+        return _shown(session.find(paths, options.overrides(said), source=options.source_of(said)))
     if watches:
         _watch(find, tell, shard, quiet)
     projects = find()
+    _warn(projects, quiet)
     with progress(quiet) as show:
         checked = session.check(shards.sharded(projects, shard), progress=show)
     return tell(checked, projects)
@@ -82,10 +89,22 @@ def _watch(find: Find, tell: Tell, shard: shards.Shard | None, quiet: bool) -> N
     watch(find, tell, quiet)
 
 
-def _found(paths: Sequence[Path], overrides: Mapping[str, Any], name: str) -> Sequence[Project]:
+def _shown(projects: Sequence[Project]) -> int:
+    deliver(settings.shown([project.config for project in projects], options.output_format(projects)), None)
+    return CLEAN
+
+
+def _warn(projects: Sequence[Project], quiet: bool) -> None:
+    """A file that looks like the configuration and is not heeded must not go unnoticed."""
+    lines = {settings.shadowed(project.config, Path.cwd()) for project in projects}
+    for line in sorted(lines - {""}) if not quiet else ():
+        click.echo(f"gradhook: {line}", err=True)
+
+
+def _found(paths: Sequence[Path], overrides: Mapping[str, Any], source: Source, name: str) -> Sequence[Project]:
     from gradhook import session
 
-    return _chosen(session.find(paths, overrides), name)
+    return _chosen(session.find(paths, overrides, source=source), name)
 
 
 def _told(form: _Form, checked: Report, projects: Sequence[Project]) -> int:
@@ -118,7 +137,7 @@ def _with_nothing(text: str, report: Report, projects: Sequence[Project], form: 
     if any(project.targets for project in projects):
         line = f"no annotated functions are left for shard {shard}"
     if form == "terminal":
-        return f"{text}\n{line}\n" if report.notices else f"{line}\n"
+        return f"{text}\n{line}\n" if report.notices or report.ignored else f"{line}\n"
     click.echo(line, err=True)
     return text
 

@@ -25,9 +25,10 @@ Facts = dict[str, Any]
 
 @click.command(epilog=options.EVERYWHERE)
 @options.settings("python", "platform", "output_format")
+@options.source
 def env(**said: Any) -> int:
     """Show versions, interpreter, device and configuration; starts the project's interpreter, but none of its code."""
-    config = load(Path.cwd(), options.overrides(said), os.environ)
+    config = load(Path.cwd(), options.overrides(said), os.environ, options.source_of(said))
     facts, trouble = _own(config), None
     try:
         facts |= _theirs(config)
@@ -47,6 +48,7 @@ def _own(config: Config) -> Facts:
         "gradhook_interpreter": sys.executable,
         "root": str(config.root),
         "config": str(config.file) if config.file else None,
+        "config_not_read": str(config.shadowed) if config.shadowed else None,
         "settings": _said(config),
     }
 
@@ -66,7 +68,7 @@ def _theirs(config: Config) -> Facts:
 def _said(config: Config) -> dict[str, dict[str, Any]]:
     """The settings that somebody chose, and who."""
     return {
-        key: {"value": getattr(config.settings, key), "origin": origin}
+        key: {"value": getattr(config.settings, key), **config.origin(key)}
         for key, origin in config.origins.items()
         if origin != "default"
     }

@@ -17,12 +17,13 @@ from gradhook.reporters.target_list import as_json, as_lines, as_table
 @click.command("list", epilog=options.EVERYWHERE)
 @options.paths
 @options.settings("exclude", "select", "ignore", "unclaimed", "output_format")
+@options.source
 @options.name
 def list_targets(paths: tuple[Path, ...], name: str, **said: Any) -> int:
     """List the annotated functions in PATHS, and custom rules without a claim; no code is imported."""
     from gradhook import session  # a third of the start-up, which `gradhook --help` does not need
 
-    projects = named(session.find(paths, options.overrides(said)), name)
+    projects = named(session.find(paths, options.overrides(said), source=options.source_of(said)), name)
     here = Path.cwd()
     targets = [target_from(here, target) for project in projects for target in project.targets]
     remarks = [notice for project in projects for notice in notices(project, here)]

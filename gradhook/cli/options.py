@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from gradhook.cli.completion import complete_codes, complete_targets
+from gradhook.config import Source
 from gradhook.config.settings import BY_KEY, Option, Settings
 from gradhook.errors import GradhookError
 
@@ -59,6 +60,25 @@ def overrides(arguments: Mapping[str, Any]) -> dict[str, Any]:
     if said.get("seed") == "random":
         said["seed"] = secrets.randbelow(2**32)
     return said
+
+
+def source(command: Command) -> Command:
+    """``--config PATH`` and ``--isolated``; ``source_of`` takes them out of the command's arguments again."""
+    path = click.Path(exists=True, dir_okay=False, path_type=Path)
+    config = click.option(
+        "--config", type=path, metavar="PATH", envvar="GRADHOOK_CONFIG", default=None,
+        help="Read this configuration, a gradhook.toml or pyproject.toml, instead of the nearest one.",
+    )  # fmt: skip
+    isolated = click.option("--isolated", is_flag=True, help="Read no configuration file.")
+    return config(isolated(command))
+
+
+def source_of(arguments: Mapping[str, Any]) -> Source:
+    """Which configuration file the command line asks for."""
+    path, isolated = arguments["config"], arguments["isolated"]
+    if path is not None and isolated:
+        raise click.UsageError("--config and --isolated exclude each other")
+    return Source(path, isolated)
 
 
 def output_format(projects: Sequence[Project]) -> str:

@@ -13,11 +13,12 @@ from gradhook.config.files import FILES as FILES
 from gradhook.config.files import Source as Source
 from gradhook.config.files import display
 from gradhook.config.files import project_root as project_root
-from gradhook.config.settings import BY_KEY, OPTIONS, Option, nearest, read, read_text, shown
+from gradhook.config.settings import BY_KEY, OPTIONS, Option
 from gradhook.config.settings import Settings as Settings
 from gradhook.config.targets import ConfiguredTarget as ConfiguredTarget
 from gradhook.config.targets import read_targets
 from gradhook.config.text import Places
+from gradhook.config.values import nearest, read, read_text, shown
 from gradhook.errors import GradhookError
 
 NEAREST = Source()
@@ -115,9 +116,7 @@ def _hear_key(key: str, value: Any, file: files.File, said: _Said) -> str:
     """What is wrong with a key of the file; empty when it was taken."""
     option = BY_KEY.get(key.replace("-", "_"))
     if option is None:
-        known = [*(o.toml for o in OPTIONS), "targets"]
-        where = f"[{'.'.join(file.prefix)}]" if file.prefix else file.path.name
-        return f"unknown key {shown(key)} in {where}{nearest(key.replace('_', '-'), known)}"
+        return _unknown(key, file)
     if option.key in said.values:
         return f"{option.toml} is there twice, with a hyphen and with an underscore"
     try:
@@ -125,6 +124,14 @@ def _hear_key(key: str, value: Any, file: files.File, said: _Said) -> str:
     except ValueError as error:
         return str(error)
     return ""
+
+
+def _unknown(key: str, file: files.File) -> str:
+    if key == "tool" and not file.prefix:
+        return f"in {file.path.name} the keys stand at the top, without [tool.gradhook]"
+    known = [*(o.toml for o in OPTIONS), "targets"]
+    where = f"[{'.'.join(file.prefix)}]" if file.prefix else file.path.name
+    return f"unknown key {shown(key)} in {where}{nearest(key.replace('_', '-'), known)}"
 
 
 def _hear_environment(environ: Mapping[str, str], said: _Said) -> None:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gradhook.config.settings import shown
 from gradhook.config.text import KeyPath
+from gradhook.config.values import shown
 from gradhook.errors import GradhookError
 
 PYPROJECT, OWN = "pyproject.toml", "gradhook.toml"

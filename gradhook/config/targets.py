@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gradhook.config.settings import nearest, shown
 from gradhook.config.text import KeyPath, Places
+from gradhook.config.values import nearest, shown
 from gradhook.model import ClaimKind
 
 BOTH = ("args", "kwargs", "modes", "atol", "rtol", "wrt", "cases", "exact", "ignore", "depends_on", "domain", "slow")

@@ -12,6 +12,7 @@ from gradhook.scan.comments import Comment
 
 _OF_THE_SCAN = ("GRD501", "GRD502")
 _UNUSED = "GRD503"
+_NO_ANSWER = (Verdict.ERROR, Verdict.SKIP)
 _Spots = set[tuple[str, int]]
 
 
@@ -61,7 +62,7 @@ class _Reach:
     @classmethod
     def of(cls, scan: Scan, reports: Sequence[TargetReport], *, whole: bool) -> _Reach:
         """Lines of targets with an answer, of those without, and of custom rules without a claim."""
-        answered = {(r.target.path, r.target.line, r.target.mark) for r in reports if r.verdict is not Verdict.ERROR}
+        answered = {(r.target.path, r.target.line, r.target.mark) for r in reports if r.verdict not in _NO_ANSWER}
         known: _Spots = set()
         open_: _Spots = set()
         for target in (*scan.targets, *(report.target for report in reports)):

@@ -16,7 +16,9 @@ def test_what_is_known_is_shown_when_there_is_no_interpreter(gradhook, project) 
     known = json.loads(said.out)
     assert known["config"] == str(folder / "pyproject.toml")
     assert known["gradhook_interpreter"] == sys.executable
-    assert known["settings"]["python"] == {"value": str(folder / "nowhere" / "python"), "origin": "pyproject.toml"}
+    assert known["settings"]["python"] == {
+        "value": str(folder / "nowhere" / "python"), "origin": "pyproject.toml", "line": 2,
+    }  # fmt: skip
     assert "nowhere/python, named by pyproject.toml: no such file" in said.err
 
 
