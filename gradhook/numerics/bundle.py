@@ -9,7 +9,7 @@ hears why.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,8 @@ QUICK = 0.02
 """Seconds: a bundle that runs longer is not run again for the sake of one of its pieces."""
 Piece = tuple[str, tuple[Mode, ...]]
 """``"values"``, ``"forward"`` or ``"reverse"`` of the derivative at a path."""
+Group = tuple[str, list[tuple[Mode, ...]]]
+"""Pieces of one kind that are traced together."""
 Answers = dict[Piece, Array]
 
 
@@ -87,7 +89,7 @@ class Bundle:
         try:
             program = self._ready(arguments)
             started = time.perf_counter()
-            found = jax.device_get(program(*jax.tree.leaves(arguments)))
+            found = jax.device_get(program(*arguments))
         except Exception:  # each piece alone tells what is wrong with it
             self._broken = True
             return {}
@@ -100,49 +102,58 @@ class Bundle:
     def _ready(self, arguments: tuple[Any, ...]) -> Callable[..., Any]:
         if self._program is None:
             started = time.perf_counter()
-            traced = [*self._traced("values", arguments), *self._traced("forward", arguments)]
-            traced += [t for aim in self.aims for t in self._traced("reverse", arguments, [aim])]
-            self._pieces = [piece for pieces, _ in traced for piece in pieces]
-            self._program = compiled(
-                lambda *leaves: [out for _, run in traced for out in run(*leaves)], tuple(jax.tree.leaves(arguments))
-            )
+            self._program = self._compiled(arguments)
             self.clock.compile += time.perf_counter() - started
         return self._program
 
-    def _traced(
-        self, kind: str, arguments: tuple[Any, ...], aims: Sequence[Aim] | None = None
-    ) -> Iterator[tuple[list[Piece], Callable[..., Any]]]:
-        """The pieces of one kind, traced together if that goes, else each alone; what fails alone is left out."""
-        chosen = self.aims if aims is None else aims
-        places = [self.aims.index(aim) for aim in chosen]
+    def _compiled(self, arguments: tuple[Any, ...]) -> Callable[..., Any]:
+        """All pieces in one program; if they cannot be traced together, those that can be traced alone."""
+        every = [(kind, [aim.path for aim in self.aims]) for kind in _PIECES]
         try:
-            jaxpr = jax.make_jaxpr(lambda *given: _PIECES[kind](self, places, *given))(*arguments)
+            return self._program_of(every, arguments)
         except Exception:
-            for aim in chosen if len(chosen) > 1 else ():
-                yield from self._traced(kind, arguments, [aim])
-            return
-        yield [(kind, aim.path) for aim in chosen], jaxpr_as_fun(jaxpr)
+            alone = [(kind, [aim.path]) for kind in _PIECES for aim in self.aims]
+            return self._program_of([one for one in alone if self._traces(one, arguments)], arguments)
 
-    def _all(self, places: list[int], operands: Any, seeds: list[Any]) -> Function:
-        """Several derivatives as one function."""
-        held = (lambda x: self.function(operands, x)) if operands else self.function
-        each = [derivative(held, self.aims[k].path, seeds[k][0]) for k in places]
-        return lambda x: [one(x) for one in each]
+    def _program_of(self, groups: list[Group], arguments: tuple[Any, ...]) -> Callable[..., Any]:
+        self._pieces = [(kind, path) for kind, paths in groups for path in paths]
+        return compiled(lambda *given: [out for g in groups for out in self._outputs(g, *given)], arguments)
+
+    def _traces(self, group: Group, arguments: tuple[Any, ...]) -> bool:
+        try:
+            jax.eval_shape(lambda *given: self._outputs(group, *given), *arguments)
+        except Exception:
+            return False
+        return True
+
+    def _outputs(self, group: Group, operands: Any, x: Any, vectors: Any, t: Any, seeds: Any) -> list[Any]:
+        kind, paths = group
+        chosen = [k for k, aim in enumerate(self.aims) if aim.path in paths]
+        base = _once(lambda y: self.function(operands, y) if operands else self.function(y), x)
+        each = [derivative(base, self.aims[k].path, seeds[k][0]) for k in chosen]
+        outputs: list[Any] = _PIECES[kind](each, x, vectors, t, [seeds[k][1] for k in chosen])
+        return outputs
 
 
-def _values(bundle: Bundle, places: list[int], operands: Any, x: Any, vectors: Any, t: Any, seeds: Any) -> Any:
-    every = bundle._all(places, operands, seeds)
-    return jax.lax.map(lambda pair: every(x + pair[1] * vectors[pair[0]]), t)
+def _once(function: Function, x: Any) -> Function:
+    """The function from a single trace of the user's code."""
+    run = jaxpr_as_fun(jax.make_jaxpr(function)(x))
+    return lambda y: run(y)[0]
 
 
-def _forward(bundle: Bundle, places: list[int], operands: Any, x: Any, vectors: Any, t: Any, seeds: Any) -> Any:
-    every = bundle._all(places, operands, seeds)
-    return jax.lax.map(lambda v: jax.jvp(every, (x,), (v,))[1], vectors)
+def _values(each: list[Function], x: Any, vectors: Any, t: Any, cotangents: list[Any]) -> list[Any]:
+    found: list[Any] = jax.lax.map(lambda pair: [h(x + pair[1] * vectors[pair[0]]) for h in each], t)
+    return found
 
 
-def _reverse(bundle: Bundle, places: list[int], operands: Any, x: Any, vectors: Any, t: Any, seeds: Any) -> Any:
-    pull = jax.vjp(bundle._all(places, operands, seeds), x)[1]
-    return jax.lax.map(lambda w: pull([w])[0], seeds[places[0]][1])
+def _forward(each: list[Function], x: Any, vectors: Any, t: Any, cotangents: list[Any]) -> list[Any]:
+    found: list[Any] = jax.lax.map(lambda v: jax.jvp(lambda y: [h(y) for h in each], (x,), (v,))[1], vectors)
+    return found
+
+
+def _reverse(each: list[Function], x: Any, vectors: Any, t: Any, cotangents: list[Any]) -> list[Any]:
+    pulls = [jax.vjp(h, x)[1] for h in each]
+    return [jax.lax.map(lambda w, pull=pull: pull(w)[0], ws) for pull, ws in zip(pulls, cotangents, strict=True)]
 
 
 _PIECES: dict[str, Callable[..., Any]] = {"values": _values, "forward": _forward, "reverse": _reverse}

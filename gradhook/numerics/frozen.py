@@ -44,7 +44,7 @@ def freeze(held: Held) -> Frozen:
             "write it with jax.numpy and without Python control flow on values",
         )
     point = jnp.asarray(held.point)
-    jaxpr = jax.make_jaxpr(held.call)(point)
+    jaxpr = held.jaxpr
     recorded = list(_record(Level(jaxpr, (point,), ("", 0))))
     left = iter(recorded)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import jax
@@ -62,6 +63,11 @@ class Held:
     def point(self) -> Array:
         """Where the function is held, (n,)."""
         return self.arguments.point
+
+    @cached_property
+    def jaxpr(self) -> Any:
+        """The equations of ``call``, traced once for all that read them; only where it is traceable."""
+        return jax.make_jaxpr(self.call)(self.point)
 
 
 def gather(

@@ -110,9 +110,9 @@ class Instruments:
 
     def known(self) -> Known:
         """What the author gave independently, flattened."""
-        args, kwargs = self.arguments.rebuild(self.arguments.space.split(jnp.asarray(self.arguments.point)))
         derivative = self.situation.derivative
         if derivative is None and self.demands.exact is not None:
+            args, kwargs = self.arguments.rebuild(self.arguments.space.split(jnp.asarray(self.arguments.point)))
             derivative = self.demands.exact(*args, **kwargs)
         value = self.situation.value
         return Known(

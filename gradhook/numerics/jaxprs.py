@@ -49,11 +49,17 @@ def inner(equation: Any) -> Iterator[Any]:
 
 def equations(jaxpr: Any) -> Iterator[Any]:
     """Every equation of a (closed) jaxpr and of the jaxprs inside it, in order."""
+    return (equation for equation, _ in placed(jaxpr))
+
+
+def placed(jaxpr: Any, around: Place = ("", 0)) -> Iterator[tuple[Any, Place]]:
+    """Every equation as by ``equations``, with its place."""
     for equation in opened(jaxpr).eqns:
-        yield equation
+        here = place_in(jaxpr, equation, around)
+        yield equation, here
         hidden = [] if list(inner(equation)) else [code for code in (primal_code(equation),) if code is not None]
         for part in (*inner(equation), *hidden):
-            yield from equations(part)
+            yield from placed(part, here)
 
 
 def place(equation: Any) -> Place:

@@ -28,7 +28,7 @@ def repeated(held: Held, clock: Clock) -> list[Route]:
 
 def _same_program(held: Held) -> bool:
     """Whether tracing twice gives the same equations and constants; then a run cannot differ, callbacks apart."""
-    one, two = (jax.make_jaxpr(lambda y: held.call(y))(held.point) for _ in range(2))
+    one, two = held.jaxpr, jax.make_jaxpr(lambda y: held.call(y))(held.point)
     if any("callback" in equation.primitive.name for equation in equations(one)):
         return False
     return str(one) == str(two) and _equal(one.consts, two.consts)
@@ -52,8 +52,7 @@ def reused_keys(held: Held) -> str:
     """The first line of JAX's complaint about a PRNG key that is used twice; empty if there is none."""
     if not held.traceable:
         return ""
-    jaxpr = jax.make_jaxpr(held.call)(held.point)
-    if not any(equation.primitive.name.startswith("random_") for equation in equations(jaxpr)):
+    if not any(equation.primitive.name.startswith("random_") for equation in equations(held.jaxpr)):
         return ""
     try:
         with jax.debug_key_reuse(True):

@@ -65,8 +65,7 @@ def _route(way: _Way, got: Array | Fault, expected: Array | Fault) -> Route:
 
 
 def _partakes(held: Held) -> bool:
-    jaxpr = jax.make_jaxpr(held.call)(held.point)
-    return any(_is_of_a_user(e) for e in equations(jaxpr) if any(name in e.primitive.name for name in _PARTAKING))
+    return any(_is_of_a_user(e) for e in equations(held.jaxpr) if any(name in e.primitive.name for name in _PARTAKING))
 
 
 def _is_of_a_user(equation: Any) -> bool:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 
 from gradhook.model import Mode
@@ -59,14 +58,9 @@ class Replay:
         return self._claims[key]
 
     @cached_property
-    def _jaxpr(self) -> Any:
-        held = self.laboratory.held
-        return jax.make_jaxpr(held.call)(jnp.asarray(held.point))
-
-    @cached_property
     def _found(self) -> list[Found]:
         return (
-            list(_walk(self._jaxpr, ("", 0), frozenset(), _home(self.function)))
+            list(_walk(self.laboratory.held.jaxpr, ("", 0), frozenset(), _home(self.function)))
             if self.laboratory.held.traceable
             else []
         )
@@ -82,7 +76,7 @@ class Replay:
             code = jaxprs.primal_code(equation)
             return jaxprs.call_of(None if code is None else jaxprs.rewritten(code, rewrite), equation)
 
-        run = jaxprs.function_of(jaxprs.rewritten(self._jaxpr, rewrite))
+        run = jaxprs.function_of(jaxprs.rewritten(self.laboratory.held.jaxpr, rewrite))
         return lambda vector: run(vector)[0]
 
 
