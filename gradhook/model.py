@@ -76,6 +76,8 @@ class Target:
     """The file of line ``mark``, when it is not ``path``: a decorator stored in one module, used in another."""
     lines: tuple[int, ...] = field(default=(), compare=False)
     """The lines of the decorator and of the ``def``: where a comment speaks of this target."""
+    column: int = field(default=0, compare=False)
+    """Where on line ``mark`` the annotation's call begins."""
 
     @property
     def name(self) -> str:
@@ -110,6 +112,23 @@ class Ignored:
     verdict: Verdict | None = None
     case: str | None = None
     root: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A claim or a setting that asks less than at the revision compared with (GRD505).
+
+    ``kind`` is ``"removed"``, ``"loosened"``, or ``"changed"`` where only the text is known; ``subject`` is the name of
+    a target, a file, or ``"configuration"``; ``what`` is an option, a setting, ``"claim"`` or ``"comment"``.
+    """
+
+    kind: str
+    subject: str
+    what: str
+    before: str
+    after: str
+    path: str
+    line: int
 
 
 @dataclass(frozen=True)
@@ -219,6 +238,8 @@ class Report:
     settings: Mapping[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
     ignored: tuple[Ignored, ...] = ()
+    against: tuple[Change, ...] | None = None
+    """What asks less than at the revision that was named; none when none was named."""
     interrupted: bool = False
     unanswered: tuple[str, ...] = ()
     """The names of the targets that an interrupt left without an answer."""

@@ -58,17 +58,19 @@ def find(
     overrides: Mapping[str, Any],
     environ: Mapping[str, str] = os.environ,
     source: Source = NEAREST,
+    read: Callable[[Path, Mapping[str, Any], Mapping[str, str], Source], Config] = load,
 ) -> tuple[Project, ...]:
     """The projects that ``paths`` (none: the working directory) touch, with the targets in them.
 
     What a configuration names belongs to its project as a whole: it is taken when no path was given, a folder around
-    the project was, its configuration file, or the very file that the named target is in.
+    the project was, its configuration file, or the very file that the named target is in. ``read``
+    is what reads the configuration of a root.
 
     Raises:
         GradhookError: a path, a configuration or a file is wrong.
     """
     given = [absolute(path) for path in paths] or [Path.cwd()]
-    config_of = cache(lambda root: load(root, overrides, environ, source))
+    config_of = cache(lambda root: read(root, overrides, environ, source))
     groups = _by_root(given, config_of)
     return tuple(
         _project(config_of(root), mine, groups.keys(), given if paths else ()) for root, mine in groups.items()

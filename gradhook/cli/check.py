@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from gradhook.cli import formats, options, settings, shards
+from gradhook.cli import formats, loosening, options, settings, shards
 from gradhook.cli.exits import CLEAN, INTERRUPTED, exit_code
 from gradhook.cli.printing import deliver
 from gradhook.cli.progress import progress
@@ -36,6 +36,7 @@ class _Form:
     wanted: formats.Wanted
     output_file: Path | None
     look: formats.Look
+    against: str | None = None
 
 
 @click.command(epilog=options.EVERYWHERE)
@@ -47,6 +48,8 @@ class _Form:
 @options.color
 @formats.reports
 @shards.option
+@click.option("--against", metavar="REF", help="List claims that were removed or loosened since this git revision.")
+@click.option("--config-from", metavar="REF", help="Read the settings of the configuration files at this git revision.")
 @click.option("--watch", "watches", is_flag=True, help="Stay, and check again what a saved file affects.")
 @options.name
 @click.option("-q", "--quiet", is_flag=True, help="Leave out what passed, versions and progress.")
@@ -57,6 +60,8 @@ def check(
     color: str,
     wanted: formats.Wanted,
     shard: shards.Shard | None,
+    against: str | None,
+    config_from: str | None,
     watches: bool,
     name: str,
     quiet: bool,
@@ -67,10 +72,11 @@ def check(
     """Check the annotated functions in PATHS (files and folders; by default the working directory)."""
     from gradhook import session  # a third of the start-up, which `gradhook --help` does not need
 
-    find = partial(_found, paths, options.overrides(said), options.source_of(said), name)
-    tell = partial(_told, _Form(name, shard, wanted, output_file, formats.look(color, output_file, verbose, quiet)))
+    find = partial(_found, paths, options.overrides(said), options.source_of(said), name, config_from)
+    look = formats.look(color, output_file, verbose, quiet)
+    tell = partial(_told, _Form(name, shard, wanted, output_file, look, against))
     if shows:
-        return _shown(session.find(paths, options.overrides(said), source=options.source_of(said)))
+        return _shown(find())
     if watches:
         _watch(find, tell, shard, quiet)
     projects = find()
@@ -101,15 +107,23 @@ def _warn(projects: Sequence[Project], quiet: bool) -> None:
         click.echo(f"gradhook: {line}", err=True)
 
 
-def _found(paths: Sequence[Path], overrides: Mapping[str, Any], source: Source, name: str) -> Sequence[Project]:
+def _found(
+    paths: Sequence[Path], overrides: Mapping[str, Any], source: Source, name: str, config_from: str | None
+) -> Sequence[Project]:
     from gradhook import session
 
-    return _chosen(session.find(paths, overrides, source=source), name)
+    if not config_from:
+        return _chosen(session.find(paths, overrides, source=source), name)
+    from gradhook.against.base import settings_from
+
+    with settings_from(config_from, Path.cwd()) as read:
+        return _chosen(session.find(paths, overrides, source=source, read=read), name)
 
 
 def _told(form: _Form, checked: Report, projects: Sequence[Project]) -> int:
     """Deliver the report in every form that was asked for; the exit code."""
     report = _labelled(seen(checked, projects, Path.cwd(), form.name), form.shard)
+    report = loosening.noted(report, projects, form.against) if form.against else report
     code = INTERRUPTED if report.interrupted else exit_code(report, projects)
     written = options.output_format(projects)
     text = formats.rendered(report, written, code, form.look)

@@ -31,6 +31,7 @@ class Settings:
     exclude: tuple[str, ...] = ()
     undecided: str = "error"
     unclaimed: str = "warn"
+    loosened: str = "warn"
     output_format: str = "terminal"
     self_test: bool = False
     curves: bool = False
@@ -115,6 +116,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("exclude", "words", "path patterns", "Files and folders to leave out, relative to the project."),
     _choice("undecided", ("error", "warn"), "Whether an undecided target counts as a finding."),
     _choice("unclaimed", ("warn", "error", "ignore"), "What a custom rule without a claim counts as."),
+    _choice("loosened", ("warn", "error", "ignore"), "What a claim counts as that asks less than at --against."),
     _choice("output_format", ("terminal", "concise", "json"), "How the report is written."),
     Option("self_test", "switch", "true or false", "Also prove that wrong derivatives would have failed."),
     Option("curves", "switch", "true or false", "Also report the numbers that pictures are drawn from."),

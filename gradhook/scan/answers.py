@@ -46,6 +46,7 @@ def _target(use: Use, found: Found, reason: str, root: str) -> Target:
         unreachable=reason,
         mark_path="" if use.made.path == module.shown else use.made.path,
         lines=tuple(sorted(use.lines)),
+        column=use.made.column,
     )
 
 

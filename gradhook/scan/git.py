@@ -26,10 +26,14 @@ def mentioning(folder: Path, words: Sequence[str], *, whole: bool = False) -> li
     return _ask(folder, *plain, "-l", "-z", "-F", *(["-w"] if whole else []), *patterns, "--", "*.py")
 
 
+def surroundings() -> dict[str, str]:
+    """The environment in which git answers about the folder that it is asked in."""
+    return {name: value for name, value in os.environ.items() if name not in _ELSEWHERE} | {"LC_ALL": "C"}
+
+
 def _ask(folder: Path, *arguments: str) -> list[str] | None:
-    environment = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE} | {"LC_ALL": "C"}
     try:
-        answer = subprocess.run(["git", *arguments], cwd=folder, env=environment, capture_output=True, check=False)
+        answer = subprocess.run(["git", *arguments], cwd=folder, env=surroundings(), capture_output=True, check=False)
     except OSError:
         return None  # no git on PATH
     nothing_found = answer.returncode == 1 and "grep" in arguments and not answer.stderr
