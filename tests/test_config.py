@@ -67,6 +67,7 @@ GOOD = {
     "exclude": ('["a,b", "build/"]', ("a,b", "build/")),
     "undecided": ('"warn"', "warn"),
     "unclaimed": ('"ignore"', "ignore"),
+    "loosened": ('"error"', "error"),
     "output-format": ('"json"', "json"),
     "self-test": ("true", True),
     "curves": ("true", True),

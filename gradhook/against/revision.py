@@ -65,10 +65,16 @@ def _located(ref: str, here: Path) -> tuple[Path, str, str]:
     if found is None:
         raise GradhookError(f"{here} is in no git repository", "--against and --config-from compare with a git commit")
     top, prefix = found.decode("utf-8", "surrogateescape").split("\n")[:2]
-    commit = _git(here, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+    commit = commit_of(ref, here)
     if commit is None:
         raise GradhookError(f"the repository has no commit {ref!r}", _remedy(here))
-    return Path(top), prefix.rstrip("/"), commit.decode().strip()
+    return Path(top), prefix.rstrip("/"), commit
+
+
+def commit_of(ref: str, here: Path) -> str | None:
+    """The name of the commit that git knows as ``ref``, if it has that."""
+    found = _git(here, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+    return found.decode().strip() if found else None
 
 
 def _remedy(here: Path) -> str:

@@ -47,6 +47,7 @@ jobs:
       - uses: actions/checkout@de0fac2e4500dabe0009e67214ff5f5447ce83dd # v6.0.2
         with:
           persist-credentials: false
+          fetch-depth: 2 # the base of a pull request, to compare with
 {install}
       - uses: {action}@v{version}
 """

@@ -29,7 +29,8 @@ def noted(report: Report, projects: Sequence[Project], ref: str) -> Report:
 
     changes = compare(ref, Path.cwd())
     notices = (Notice(CODE, change.path, change.line, said(change, ref)) for change in changes)
-    return replace(report, against=changes, notices=(*report.notices, *notices))
+    named = {"against": {"value": ref, "origin": "--against"}}
+    return replace(report, against=changes, notices=(*report.notices, *notices), settings={**report.settings, **named})
 
 
 def said(change: Change, ref: str) -> str:

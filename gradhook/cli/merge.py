@@ -13,7 +13,7 @@ from gradhook.cli import formats, options, shards
 from gradhook.cli.exits import CLEAN
 from gradhook.cli.printing import deliver
 from gradhook.errors import GradhookError
-from gradhook.model import Report, TargetReport
+from gradhook.model import Change, Report, TargetReport
 
 _EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -84,8 +84,14 @@ def _joined(reports: Sequence[Report]) -> Report:
         notices=tuple(dict.fromkeys(notice for report in reports for notice in report.notices)),
         settings={key: value for key, value in first.settings.items() if key != "shard"},
         seconds=sum(report.seconds for report in reports),
+        against=_changes(reports),
         ignored=tuple(dict.fromkeys(item for report in reports for item in report.ignored)),
     )
+
+
+def _changes(reports: Sequence[Report]) -> tuple[Change, ...] | None:
+    asked = [report.against for report in reports if report.against is not None]
+    return tuple(dict.fromkeys(change for changes in asked for change in changes)) if asked else None
 
 
 def _gravity(report: TargetReport) -> int:

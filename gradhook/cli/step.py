@@ -20,12 +20,13 @@ from typing import Any
 import click
 
 from gradhook.cli.exits import COULD_NOT_RUN
+from gradhook.cli.pull_request import compared
 from gradhook.errors import GradhookError
 from gradhook.reporters import annotations as marks
 from gradhook.reporters import summary, workflow
 
 _PREFIX = "GRADHOOK_IN_"
-_OPTIONS = ("python", "shard", "undecided", "unclaimed")
+_OPTIONS = ("python", "shard", "undecided", "unclaimed", "loosened")
 _SWITCH = {"true": True, "false": False}
 
 
@@ -37,6 +38,8 @@ def take() -> int:
     document = _document(files.get("json"))
     if document is None:
         _say_trouble(text, folder)
+    if complaint := compared(_input("against", os.environ), os.environ, Path.cwd())[1]:
+        sys.stdout.write(workflow.command("warning", {"title": "gradhook"}, complaint) + "\n")
     _show(folder)
     _write_outputs({**_counts(document), "exit-code": str(code), **_paths(files)})
     return code
@@ -52,6 +55,8 @@ def arguments(environ: Mapping[str, str], folder: Path) -> tuple[list[str], dict
     words = ["--color", "never", "--fail-on-empty" if _is_on("fail-on-empty", environ) else "--no-fail-on-empty"]
     for name in _OPTIONS:
         words += [f"--{name}", value] if (value := _input(name, environ)) else []
+    if base := compared(_input("against", environ), environ, Path.cwd())[0]:
+        words += ["--against", base, "--config-from", base]
     for form, path in files.items():
         words += ["--report", f"{form}={path}"]
     return [*words, *_lines("args", environ), "--", *_lines("paths", environ)], files
@@ -124,6 +129,7 @@ def _counts(document: dict[str, Any] | None) -> dict[str, str]:
         "errors": str(counts["error"]),
         "skipped": str(counts["skip"]),
         "unclaimed": str(len(unclaimed)),
+        "loosened": str(len(document.get("against") or ()) if document else 0),
     }
 
 

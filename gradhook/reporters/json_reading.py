@@ -7,7 +7,19 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gradhook.model import ClaimKind, Finding, Ignored, Notice, Outcome, Report, Seconds, Target, TargetReport, Verdict
+from gradhook.model import (
+    Change,
+    ClaimKind,
+    Finding,
+    Ignored,
+    Notice,
+    Outcome,
+    Report,
+    Seconds,
+    Target,
+    TargetReport,
+    Verdict,
+)
 from gradhook.pictures import Curve, Jacobian, Staircase
 from gradhook.reporters.json_report import SCHEMA
 
@@ -34,6 +46,7 @@ def read(text: str) -> tuple[Report, int]:
             tuple(map(_ignored, document.get("ignored", ()))),
             bool(document.get("interrupted", False)),
             tuple(map(str, document.get("unanswered", ()))),
+            against=_changes(document.get("against")),
         )
         code = document.get("exit_code")
         return report, _code_of(report.verdict) if code is None else int(code)
@@ -109,6 +122,11 @@ def _numbers(values: Sequence[Any]) -> tuple[float, ...]:
 
 def _known(value: Any) -> float:
     return _NON_FINITE[value] if isinstance(value, str) else float(value)
+
+
+def _changes(items: Any) -> tuple[Change, ...] | None:
+    names = Change.__dataclass_fields__
+    return None if items is None else tuple(Change(**{name: item[name] for name in names}) for item in items)
 
 
 def _ignored(item: Mapping[str, Any]) -> Ignored:

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import asdict
 from enum import Enum
 from typing import Any
 
@@ -29,6 +30,7 @@ def render(report: Report, exit_code: int | None = None) -> str:
         "ignored": [_ignored(item) for item in report.ignored],
         "interrupted": report.interrupted,
         "unanswered": report.unanswered,
+        "against": None if report.against is None else [asdict(change) for change in report.against],
     }
     return json.dumps(_plain(document), indent=2, allow_nan=False) + "\n"
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from gradhook.model import ClaimKind, Finding, Report, TargetReport, Verdict
+from gradhook.reporters import changes
 from gradhook.reporters.boundaries import HEAD, boundaries
 from gradhook.reporters.environment import environment_table
 from gradhook.reporters.markdown import TEXT, block, code, cut, row, table_head
@@ -59,8 +60,11 @@ def _sections(report: Report) -> list[_Section]:
         _Section("Failed", table_head(_FAILED), [_failed(t) for t in of[Verdict.FAIL]]),
         _Section("Could not be run", table_head(_OTHER), [_other(t) for t in of[Verdict.ERROR]]),
         _Section("Undecided", table_head(_OTHER), [_other(t) for t in of[Verdict.UNDECIDED]]),
+        _Section(f"Asks less than {code(changes.revision(report))}", table_head(changes.HEAD), [
+            row(map(code, cells)) for cells in changes.rows(report)
+        ]),
         _Section("Notices", table_head(("place", "code", "message")), [
-            row((code(f"{n.path}:{n.line}"), code(n.code), code(flat(n.message), TEXT))) for n in report.notices
+            row((code(f"{n.path}:{n.line}"), code(n.code), code(flat(n.message), TEXT))) for n in changes.others(report)
         ]),
         _Section("Surrogates as declared", table_head(_PASSED), [_passed(t) for t in _surrogates(of)], folded=True),
         _Section("Boundaries of surrogates", HEAD, list(filter(None, map(boundaries, targets))), folded=True),

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from gradhook.model import ClaimKind, Finding, Notice, Report, TargetReport, Verdict
+from gradhook.reporters import changes
 from gradhook.reporters.environment import environment_parts
 from gradhook.reporters.wording import (
     WORSE_FIRST,
@@ -69,7 +70,8 @@ def render(report: Report, *, width: int = 100, color: bool = False, verbose: bo
     """
     view = _View(width, color, verbose, quiet)
     blocks = [_file(path, targets, view) for path, targets in _by_file(report.targets, view)]
-    blocks += [_notices(report.notices, view)] if report.notices else []
+    blocks += [_notices(notices, view)] if (notices := changes.others(report)) else []
+    blocks += [_changes(report, view)] if report.against else []
     last = [view.paint(summary(report), "1")]
     last += _wrapped(ignored(report), max(width, 20))
     if not quiet and (line := _dotted(environment_parts(report))):
@@ -199,3 +201,14 @@ def _notices(notices: Iterable[Notice], view: _View) -> list[str]:
         first, *rest = _below(f"{notice.path}:{notice.line}: {notice.code} {notice.message}", view)
         lines += ["  " + first.lstrip(), *rest]
     return lines
+
+
+def _changes(report: Report, view: _View) -> list[str]:
+    """A table with aligned columns, and without a line of its own for the names of the columns."""
+    table = [
+        (kind, what, option, f"{before} -> {now}", place)
+        for kind, what, option, before, now, place in changes.rows(report)
+    ]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]
+    return [view.paint(f"asks less than {changes.revision(report)}", "1"), *(f"  {line}" for line in lines)]
