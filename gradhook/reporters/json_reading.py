@@ -44,8 +44,8 @@ def read(text: str) -> tuple[Report, int]:
             dict(document["settings"]),
             float(document["seconds"]),
             tuple(map(_ignored, document.get("ignored", ()))),
-            bool(document.get("interrupted", False)),
-            tuple(map(str, document.get("unanswered", ()))),
+            interrupted=bool(document.get("interrupted", False)),
+            unanswered=tuple(map(str, document.get("unanswered", ()))),
             against=_changes(document.get("against")),
         )
         code = document.get("exit_code")
