@@ -71,7 +71,10 @@ def _graphics() -> list[str]:
     """The driver and the kinds of graphics cards."""
     try:
         cards = sorted(Path(_NVIDIA, "gpus").iterdir())
-        texts = [path.read_text() for path in (Path(_NVIDIA, "version"), *(card / "information" for card in cards))]
+        texts = [
+            path.read_text("utf-8", "replace")
+            for path in (Path(_NVIDIA, "version"), *(card / "information" for card in cards))
+        ]
     except OSError:
         return []
     return [line for text in texts for line in text.splitlines() if line.startswith(("Model", "NVRM", "GPU UUID"))]

@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 VARIABLE = "GRADHOOK_WORKER_MARK"
 _PASSES = 5
@@ -26,8 +27,15 @@ def mark() -> dict[str, str]:
     return {VARIABLE: secrets.token_hex(16)}
 
 
+def group() -> dict[str, Any]:
+    """How a worker gets a process group of its own: Ctrl-C is for us to handle, and its children end with it."""
+    if sys.platform == "win32":
+        return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    return {"start_new_session": True}
+
+
 def end_group(process: subprocess.Popen[bytes]) -> None:
-    """End the worker with its process group; on Windows, which has none, with its tree."""
+    """End the worker with its process group; on Windows, which has none to kill, with its tree."""
     if sys.platform == "win32":
         subprocess.run(["taskkill", "/F", "/T", "/PID", str(process.pid)], capture_output=True, check=False)
         process.kill()

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from gradhook.errors import GradhookError
 from gradhook.launch import excess, leftovers
@@ -195,16 +195,10 @@ def _start(command: list[str], request: Request, environ: Mapping[str, str], fol
 def _popen(command: list[str], root: str, environ: Mapping[str, str], stderr: IO[bytes]) -> subprocess.Popen[bytes]:
     pipe = subprocess.PIPE
     try:
-        return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=stderr, cwd=root, env=environ, **_group())
+        own = leftovers.group()
+        return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=stderr, cwd=root, env=environ, **own)
     except OSError as error:
         raise GradhookError(f"{command[0]} cannot be run: {error}", "name a Python with --python") from error
-
-
-def _group() -> dict[str, Any]:
-    """A process group of its own: Ctrl-C is for us to handle, and what user code starts ends with the worker."""
-    if sys.platform == "win32":
-        return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
-    return {"start_new_session": True}
 
 
 def _read(stream: IO[bytes], lines: queue.SimpleQueue[str | None]) -> None:

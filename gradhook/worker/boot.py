@@ -110,9 +110,21 @@ def _outlive(parent: int) -> None:
     """End with the parent, even if it was killed and could not end us."""
     import time
 
-    while os.getppid() == parent:
-        time.sleep(1)
+    if sys.platform == "win32":
+        import ctypes
+
+        await_end(parent, ctypes.windll.kernel32)
+    else:
+        while os.getppid() == parent:
+            time.sleep(1)
     os._exit(1)
+
+
+def await_end(pid: int, kernel32: Any) -> None:
+    """Return when a process of Windows has ended; there, a dead parent's number stays what it was."""
+    handle = kernel32.OpenProcess(0x00100000, False, pid)  # SYNCHRONIZE; none if it has ended
+    if handle:
+        kernel32.WaitForSingleObject(handle, 0xFFFFFFFF)  # INFINITE
 
 
 def _receiver(orders: IO[bytes]) -> Callable[[], Any]:

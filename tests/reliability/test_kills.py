@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -47,6 +48,8 @@ def _struck(checkout: Any, chance: random.Random, whole: Any, n: int) -> str:
     """One run that is struck; what is wrong with what it left."""
     report, number, at_worker = checkout.root / "report.json", SIGNALS[n % 3], n % 2 == 0
     report.write_text(OLD, encoding="utf-8")
+    if n % 4 < 2:  # all has to be done again, and not to be taken from the cache
+        shutil.rmtree(checkout.root / ".gradhook_cache", ignore_errors=True)
     process = checkout.start("--report", "json=report.json")
     time.sleep(chance.uniform(0.0, whole.seconds * 1.1))
     _send(number, checkout.workers() if at_worker else (process.pid,))
