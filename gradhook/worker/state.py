@@ -16,6 +16,7 @@ import threading
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import FrameType
 from typing import Any
 
 from gradhook.worker.faults import is_installed
@@ -178,7 +179,16 @@ def _configure(wanted: Mapping[str, Any]) -> None:
 
 
 def _is_busy(known: frozenset[int]) -> bool:
-    """Whether a thread that was not there before is at code of the user's; a library's pool that waits is no harm."""
+    """Whether a thread that was not there before has code of the user's to run; a library's idle pool is no harm."""
     now = sys._current_frames()
     new = now.keys() - known - {threading.get_ident()}
-    return any(not is_installed(now[number].f_code.co_filename) for number in new)
+    timers = {thread.ident for thread in threading.enumerate() if isinstance(thread, threading.Timer)}
+    return any(number in timers or _is_users(now[number]) for number in new)
+
+
+def _is_users(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if not is_installed(frame.f_code.co_filename):
+            return True
+        frame = frame.f_back
+    return False

@@ -33,7 +33,7 @@ LEAVES_VERDICT = {
     "closes the lower descriptors": "os.closerange(3, 99)",
     "closes output": "sys.stdout.close(); sys.stderr.close(); os.close(1); os.close(2)",
     "redirects output": "os.dup2(os.open('printed', os.O_WRONLY | os.O_CREAT), 1); sys.stdout = sys.stderr = None",
-    "prints 100 MB": "[os.write(1, b'x' * 1_000_000) for _ in range(100)]",
+    "prints 100 MB": "[os.write(1, b'x' * 1_000_000) for _ in range(100)]; import_time.sleep(0.3)",
     "changes the folder": "os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone')",
     "changes sys.path": "sys.path.clear()",
     "changes the environment": "os.environ.clear()",
@@ -45,7 +45,7 @@ LEAVES_VERDICT = {
     "forks a child that runs on": "os.fork()",
     "starts a daemon": SETSID + "start_new_session=True)",
     "leaves a thread": "import threading; threading.Thread(target=import_time.sleep, args=(600,)).start()",
-    "leaves a thread that exits": "import threading; threading.Timer(0.3, os._exit, (3,)).start()",
+    "leaves a thread that exits": "import threading; threading.Timer(0.1, os._exit, (3,)).start()",
     "leaves a busy thread": "import threading; threading.Thread(target=spin, daemon=True).start()",
     "writes files": "open('written', 'w').write('x')",
 }

@@ -58,10 +58,10 @@ def test_a_full_temporary_folder(checkout: Any, volume: Callable[..., Path]) -> 
 
 
 def test_no_room_for_temporary_files(repository: Any, volume: Callable[..., Path], monkeypatch: Any) -> None:
-    fill(room := volume("size=256k"))
+    room = volume("size=256k,nr_inodes=1")
     monkeypatch.setattr(tempfile, "tempdir", str(room))
     repository.write("m.py", "@gradcheck(args=())  # f\ndef f(): return 1\n")
-    with pytest.raises(GradhookError, match=r"no temporary file can be written: .*No space left") as caught:
+    with pytest.raises(GradhookError, match=r"no temporary folder can be made: .*No space left") as caught:
         repository.launch(repository.target("m.py", "f"))
     assert "TMPDIR" in caught.value.help
 
