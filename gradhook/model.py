@@ -40,6 +40,8 @@ class ClaimKind(StrEnum):
 
     EXACT = "exact"
     SURROGATE = "surrogate"
+    RULE = "rule"
+    """Nothing: a custom rule that nobody vouches for. What holds of every rule is asked of it all the same."""
 
 
 class Shape(StrEnum):
@@ -69,7 +71,7 @@ class Target:
     claim: ClaimKind
     root: str
     source: str = "decorator"
-    """``"decorator"``, ``"call"`` or ``"config"``."""
+    """``"decorator"``, ``"call"``, ``"config"``, or ``"rule"`` for a custom rule without a claim."""
     unreachable: str = ""
     """Why an import cannot deliver this annotation, as far as the text of the file tells; empty when it can."""
     mark_path: str = ""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from gradhook.config import FILES, NEAREST, Config, ConfiguredTarget, Source, file_from, load, project_root
-from gradhook.model import Target
+from gradhook.model import UNCLAIMED, ClaimKind, Target
 from gradhook.scan import Scan, scan
 from gradhook.scan.excluding import excluder
 from gradhook.scan.git import tracked_and_new
@@ -38,9 +38,21 @@ class Project:
 
     @property
     def jobs(self) -> tuple[Job, ...]:
-        """The targets of the scan, then those of the configuration."""
+        """The targets of the scan, then those of the configuration, then custom rules that nobody claims."""
         named = [(_target(found, self.config), found.options) for found in self.configured]
-        return tuple(Job(n, *pair) for n, pair in enumerate([*((t, None) for t in self.scan.targets), *named]))
+        scanned = [(target, None) for target in self.scan.targets]
+        rules = [(target, None) for target in self.scan.unclaimed] if self._minds_rules else []
+        return tuple(Job(n, *pair) for n, pair in enumerate([*scanned, *named, *rules]))
+
+    @property
+    def _minds_rules(self) -> bool:
+        settings = self.config.settings
+        return settings.unclaimed != "ignore" and not UNCLAIMED.startswith(settings.ignore or ("none",))
+
+    @property
+    def claimed(self) -> tuple[Target, ...]:
+        """Of what is going to be checked that which somebody vouches for."""
+        return tuple(target for target in self.targets if target.claim is not ClaimKind.RULE)
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -115,7 +127,8 @@ def _project(config: Config, mine: Sequence[Path], roots: Collection[Path], name
         [path for path in mine if path not in empty],
         exclude=(*config.settings.exclude, *inner),
         prefix=prefix,
-        configured=[target.name for target in config.targets],
+        configured=[target.name for target in config.targets if target.claim is not ClaimKind.RULE],
+        given=[target.name for target in config.targets if target.claim is ClaimKind.RULE],
     )
     return Project(config, found, tuple(configured), whole=root in mine)
 

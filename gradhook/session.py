@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,7 @@ from gradhook.config import Config
 from gradhook.ignoring import Heard, hear
 from gradhook.interpreter import choose
 from gradhook.launch import launch
-from gradhook.model import LEFT_OUT, CheckSettings, Report, Target, TargetReport
+from gradhook.model import LEFT_OUT, UNCLAIMED, CheckSettings, Outcome, Report, Target, TargetReport, Verdict
 from gradhook.projects import Project as Project
 from gradhook.projects import find as find
 from gradhook.wire import Answered, Began, Discovered, Job, Message, Request
@@ -94,7 +94,18 @@ def _run(project: Project, progress: Progress | None, times: Mapping[str, float]
         on_message=partial(_follow, {job.number: job.target for job in project.jobs}, progress),
     )
     ours = {"gradhook": __version__, "interpreter": str(python.path), "interpreter_from": python.why}
-    return _Ran(launched.reports, {**launched.environment, **ours}, launched.interrupted)
+    reports = tuple(map(_lenient, launched.reports))
+    return _Ran(reports, {**launched.environment, **ours}, launched.interrupted)
+
+
+def _lenient(report: TargetReport) -> TargetReport:
+    """Of a rule that nobody asked about, what goes wrong with the inputs that were made up for it is no error."""
+    errors = [finding for finding in report.findings if finding.verdict is Verdict.ERROR]
+    if report.target.source != "rule" or not errors or any(error.code == LEFT_OUT for error in errors):
+        return report
+    why = "; ".join(dict.fromkeys(error.message for error in errors))
+    note = f"unclaimed rule, it could not be checked with inputs from its annotations: {why}"
+    return replace(report, verdict=Verdict.SKIP, outcomes=(Outcome(UNCLAIMED, Verdict.SKIP, note=note),), findings=())
 
 
 def _request(project: Project) -> Request:

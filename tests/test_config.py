@@ -410,3 +410,14 @@ def load_or_refuse(folder: Path, environ: dict[str, str], beginning: str = "") -
     assert refusal.message.startswith(beginning)
     assert refusal.help
     return None
+
+
+def test_inputs_for_a_rule_without_a_claim(tmp_path: Path) -> None:
+    table = '[tool.gradhook.targets."a:f"]\nclaim = "rule"\nargs = ["normal(3)"]\n'
+    (target,) = load(write(tmp_path, table), {}, {}).targets
+    assert target.claim is ClaimKind.RULE
+    text = table.replace("args", "order = 2\nargs") + table.replace("a:f", "a:g").replace('"rule"', '"exact"')
+    assert complaints(write(tmp_path, text)) == [
+        ':1: a:f claims nothing (claim = "rule"), so it cannot say order',
+        ":6: a:g: claim must be \"rule\", not 'exact'; other claims are made by their options",
+    ]

@@ -220,3 +220,49 @@ def test_the_session_loads_neither_jax_nor_numpy() -> None:
     environ = {**os.environ, "PYTHONPATH": path}
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environ)
     assert answer.stdout.strip() == "set()"
+
+
+RULES = """
+import jax
+from typing import Annotated
+
+class Vector:
+    dim_str = "n"
+    dtypes = ("float64",)
+
+@jax.custom_jvp
+def right(x: Vector):
+    return 2 * x
+
+@jax.custom_jvp
+def raising(x: Vector):
+    raise ValueError("not with this")
+
+@jax.custom_vjp
+def clipped(x: Vector):
+    return x
+
+raising.defjvps(lambda t, _, x: t)
+right.defjvps(lambda t, _, x: t)
+clipped.defvjp(lambda x: (x, None), lambda _, g: (jax.numpy.clip(g, -1, 1),))
+"""
+
+
+def test_rules_without_a_claim_are_asked_what_holds_of_every_rule(tmp_path: Path) -> None:
+    write(tmp_path, {"rules.py": RULES})
+    report = session.check(session.find([tmp_path], {}, {}))
+    said = {t.target.qualname: (t.verdict, (t.findings or t.outcomes)[0].code) for t in report.targets}
+    assert said == {
+        "right": (Verdict.SKIP, "GRD501"),
+        "raising": (Verdict.SKIP, "GRD501"),
+        "clipped": (Verdict.FAIL, "GRD203"),
+    }
+    (raising,) = [t for t in report.targets if t.target.qualname == "raising"]
+    assert "could not be checked" in raising.outcomes[0].note and "not with this" in raising.outcomes[0].note
+    assert len(report.notices) == 3
+
+
+@pytest.mark.parametrize("said", [{"unclaimed": "ignore"}, {"ignore": "GRD501"}])
+def test_rules_without_a_claim_are_left_alone_on_request(tmp_path: Path, said: dict[str, str]) -> None:
+    write(tmp_path, {"rules.py": RULES})
+    assert session.find([tmp_path], said, {})[0].targets == ()

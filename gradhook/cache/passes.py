@@ -16,7 +16,7 @@ from gradhook.cache import world
 from gradhook.cache.fingerprints import UNKNOWN, digest
 from gradhook.cache.store import Store
 from gradhook.cache.world import Now, World
-from gradhook.model import Target, TargetReport, Verdict
+from gradhook.model import ClaimKind, Target, TargetReport, Verdict
 from gradhook.wire import Depended, Job, build, plain
 
 PASSED, WORLDS = "passed", "worlds"
@@ -103,10 +103,15 @@ def _entries(
         others = discovered[module_of(reports[number].target)]
         rows = sorted({row for n in (number, *others) for row in depended.needs.get(str(n), ())})
         patterns = [depended.patterns[str(n)] for n in (number, *others) if str(n) in depended.patterns]
-        passed = all(reports[n].verdict is Verdict.PASS and str(n) in depended.needs for n in (number, *others))
+        passed = all(_is_kept(reports[n]) and str(n) in depended.needs for n in (number, *others))
         if passed and all(kept["rows"][row][1] != UNKNOWN for row in rows):
             report, *more = (plain(reports[n]) for n in (number, *sorted(others)))
             yield name, {"report": report, "discovered": more, "needs": rows, "patterns": plain(patterns)}
+
+
+def _is_kept(report: TargetReport) -> bool:
+    """A rule without a claim never passes; nothing wrong was found with it when it was skipped."""
+    return report.verdict is Verdict.PASS or (report.verdict is Verdict.SKIP and report.target.claim is ClaimKind.RULE)
 
 
 def _held(passes: Passes, name: str, now: Now, worlds: dict[str, World | None]) -> Any:

@@ -11,7 +11,7 @@ from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
 from gradhook.probe import Fault, Probe
 
 RULE = Rule("GRD203", "rule-linear", "Is a custom rule linear in the tangent, and reverse mode its adjoint?")
-APPLIES = frozenset({ClaimKind.EXACT, ClaimKind.SURROGATE})
+APPLIES = frozenset(ClaimKind)
 _WORDS = {"fwd": "tangent", "rev": "cotangent"}
 _UNTRANSPOSED = "a primitive has no reverse rule"
 _HELP = (

@@ -9,7 +9,7 @@ from gradhook.probe import Probe
 RULE = Rule(
     "GRD204", "rule-structure", "Do a custom rule's tangents have the shapes and dtypes of the values, in every dtype?"
 )
-APPLIES = frozenset({ClaimKind.EXACT, ClaimKind.SURROGATE})
+APPLIES = frozenset(ClaimKind)
 
 
 def run(probe: Probe) -> Outcome:

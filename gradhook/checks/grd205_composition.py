@@ -11,7 +11,7 @@ from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
 from gradhook.probe import Fault, Probe
 
 RULE = Rule("GRD205", "rule-composition", "Is a custom rule's derivative the same inside every transformation of JAX?")
-APPLIES = frozenset({ClaimKind.EXACT, ClaimKind.SURROGATE})
+APPLIES = frozenset(ClaimKind)
 SHOWN = 4
 
 
@@ -35,7 +35,7 @@ def run(probe: Probe) -> Outcome:
 
 def _untraceable(reason: str, probe: Probe) -> Outcome:
     """Whoever declares a surrogate means to train with it; an exact rule may be for eager use."""
-    if probe.contract() is None:
+    if not probe.is_surrogate or probe.contract() is None:
         return Outcome(RULE.code, Verdict.SKIP, probe.case, note=reason)
     finding = Finding(
         RULE.code, Verdict.FAIL, f"under jit the surrogate cannot be traced: {reason}", case=probe.case,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gradhook.config import Settings
-from gradhook.model import UNCLAIMED, Notice, Report, TargetReport, Verdict
+from gradhook.model import UNCLAIMED, ClaimKind, Notice, Report, TargetReport, Verdict
 
 if TYPE_CHECKING:
     from gradhook.session import Project
@@ -16,7 +16,8 @@ CLEAN, FINDINGS, COULD_NOT_RUN, INTERRUPTED = 0, 1, 2, 130
 
 def exit_code(report: Report, projects: Sequence[Project]) -> int:
     """The gravest code of all projects, each under its own settings; 2 for nothing at all where one minds that."""
-    is_empty = not report.targets and not any(project.targets for project in projects)  # a shard may well be empty
+    asked = any(target.target.claim is not ClaimKind.RULE for target in report.targets)
+    is_empty = not asked and not any(project.claimed for project in projects)  # a shard may well be empty
     if is_empty and any(project.config.settings.fail_on_empty for project in projects):
         return COULD_NOT_RUN
     codes = [_project_code(report, project) for project in projects]

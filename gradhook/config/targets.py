@@ -14,6 +14,8 @@ from gradhook.model import ClaimKind
 BOTH = ("args", "kwargs", "modes", "atol", "rtol", "wrt", "cases", "exact", "ignore", "depends_on", "domain", "slow")
 EXACT_ONLY = ("order", "eps", "stop_gradient", "kink")
 SURROGATE_ONLY = ("forward", "derivative_of", "rule", "order2", "ties", "bounds")
+CLAIM = "claim"
+"""``claim = "rule"``: nothing is claimed, only inputs are given for what holds of every rule."""
 
 _NAME = re.compile(r"[^\s:/\\.]+(\.[^\s:/\\.]+)*:(?P<qualname>[^\s:]+)")
 
@@ -28,7 +30,9 @@ class ConfiguredTarget:
 
     @property
     def claim(self) -> ClaimKind:
-        """A surrogate when one of its options says so, an exact claim otherwise."""
+        """None with ``claim = "rule"``; a surrogate when one of its options says so, an exact claim otherwise."""
+        if CLAIM in self.options:
+            return ClaimKind.RULE
         return ClaimKind.SURROGATE if any(o in self.options for o in SURROGATE_ONLY) else ClaimKind.EXACT
 
 
@@ -64,12 +68,28 @@ def _options(path: KeyPath, table: dict[str, Any], places: Places, errors: list[
         option, line = key.replace("-", "_"), places.line((*path, key))
         if option in options:
             errors.append((line, f"{name} has the option {option} twice"))
-        elif option not in (*BOTH, *EXACT_ONLY, *SURROGATE_ONLY):
-            hint = nearest(option, (*BOTH, *EXACT_ONLY, *SURROGATE_ONLY))
+        elif option not in (CLAIM, *BOTH, *EXACT_ONLY, *SURROGATE_ONLY):
+            hint = nearest(option, (CLAIM, *BOTH, *EXACT_ONLY, *SURROGATE_ONLY))
             errors.append((line, f"{name} has an unknown option {shown(key)}{hint}"))
         options[option] = value
     _refuse_both_kinds(path, options, places, errors)
+    _refuse_claims_of_a_rule(path, options, places, errors)
     return options
+
+
+def _refuse_claims_of_a_rule(
+    path: KeyPath, options: dict[str, Any], places: Places, errors: list[tuple[int, str]]
+) -> None:
+    name = path[-1]
+    if CLAIM not in options:
+        return
+    if options[CLAIM] != "rule":
+        text = f'{name}: claim must be "rule", not {shown(options[CLAIM])}; other claims are made by their options'
+        errors.append((places.line((*path, CLAIM)), text))
+    claims = [option for option in options if option in ("exact", *EXACT_ONLY, *SURROGATE_ONLY)]
+    if claims:
+        text = f'{name} claims nothing (claim = "rule"), so it cannot say {", ".join(claims)}'
+        errors.append((places.line(path), text))
 
 
 def _refuse_both_kinds(path: KeyPath, options: dict[str, Any], places: Places, errors: list[tuple[int, str]]) -> None:

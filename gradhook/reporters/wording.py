@@ -51,8 +51,13 @@ def answers(report: TargetReport) -> tuple[Finding, ...]:
     """The findings of a target; a verdict other than pass without any still gets one, from its notes."""
     if report.findings or report.verdict is Verdict.PASS:
         return report.findings
-    notes = [outcome.note for outcome in report.outcomes if outcome.note]
+    notes = [outcome.note for outcome in report.outcomes if outcome.note and _tells(outcome, report)]
     return (Finding("", report.verdict, "; ".join(dict.fromkeys(notes)) or "no reason was given"),)
+
+
+def _tells(outcome: Outcome, report: TargetReport) -> bool:
+    """Of a rule without a claim, one note sums up the others."""
+    return report.target.claim is not ClaimKind.RULE or outcome.code == "GRD501"
 
 
 def asked(report: TargetReport) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gradhook.model import Notice, Target
-from gradhook.scan.answers import abroad, notices, targets
+from gradhook.model import UNCLAIMED, Notice, Target
+from gradhook.scan.answers import Configured, abroad, askable, notices, targets
 from gradhook.scan.comments import Comment, comments
 from gradhook.scan.excluding import excluder
 from gradhook.scan.listing import absolute, list_files, list_folder
@@ -28,6 +28,8 @@ class Scan:
     notices: tuple[Notice, ...]
     files: tuple[str, ...]
     comments: tuple[Comment, ...] = ()
+    unclaimed: tuple[Target, ...] = ()
+    """Of the custom rules without a claim those whose annotations may say what they take."""
 
 
 def scan(
@@ -37,6 +39,7 @@ def scan(
     exclude: Sequence[str] = (),
     prefix: str = "",
     configured: Collection[str] = (),
+    given: Collection[str] = (),
 ) -> Scan:
     """Find the annotated functions and the custom rules without a claim.
 
@@ -46,6 +49,7 @@ def scan(
         exclude: globs as in ``.gitignore``, relative to the root; they go before ``paths``.
         prefix: what leads from where the globs start to the root, when that is not the root itself.
         configured: names ``pkg.mod:f`` that the configuration claims.
+        given: names that it claims nothing about, but gives inputs for.
 
     Raises:
         GradhookError: a path is missing, outside the root or a folder without Python files, or a file that may hold
@@ -60,27 +64,36 @@ def scan(
     hits = sift(listing)
     project = open_project(base, universe, hits if whole else hits | sift(universe))
     chosen = [base / file for file in listing.files if file in hits or (project.users and base / file in project.users)]
-    return _answer(project, [found_in(path, project) for path in chosen], str(root), listing.files, configured)
+    return _answer(
+        project, [found_in(path, project) for path in chosen], str(root), listing.files, Configured(configured, given)
+    )
 
 
-def _answer(
-    project: Project, mine: list[Found], root: str, files: tuple[str, ...], configured: Collection[str]
-) -> Scan:
+def _answer(project: Project, mine: list[Found], root: str, files: tuple[str, ...], configured: Configured) -> Scan:
     others = abroad([*mine, *_other_users(project, mine)])
     found_targets: list[Target] = []
     found_notices: list[Notice] = []
     found_comments: list[Comment] = []
+    unclaimed: list[Target] = []
     for found in mine:
         module = found.scope.module
         found_targets += targets(found, others, root)
         found_notices += notices(found, others, root, configured)
+        unclaimed += askable(found, others, root, configured)
         found_comments += comments(read(module.path, module.shown), module.shown)
     return Scan(
         tuple(sorted(found_targets, key=lambda t: (t.path, t.line, t.mark))),
         tuple(sorted(found_notices, key=lambda n: (n.path, n.line))),
         files,
         tuple(found_comments),
+        tuple(sorted((t for t in unclaimed if not _is_silenced(t, found_comments)), key=lambda t: (t.path, t.line))),
     )
+
+
+def _is_silenced(rule: Target, comments: Sequence[Comment]) -> bool:
+    """Whether a comment says that a rule is to stay without a claim."""
+    mine = [c for c in comments if c.path == rule.path and c.line in {rule.line, *rule.lines}]
+    return any(not c.codes or UNCLAIMED.startswith(c.codes) for c in mine)
 
 
 def _other_users(project: Project, mine: list[Found]) -> list[Found]:

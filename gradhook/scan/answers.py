@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from gradhook.model import ClaimKind, Notice, Target
+from gradhook.model import UNCLAIMED, ClaimKind, Notice, Target
 from gradhook.scan.records import Bound, Found, Place, Use
+
+_NOTHING = "nothing checks it; claim it, or annotate its arguments by jaxtyping"
+_LITTLE = "what holds of every rule is checked, its derivative is not"
+
+
+@dataclass(frozen=True)
+class Configured:
+    """The names ``pkg.mod:f`` that the configuration claims, and those that it gives inputs for without a claim."""
+
+    claimed: Collection[str] = ()
+    given: Collection[str] = ()
 
 
 @dataclass(frozen=True)
@@ -32,6 +43,22 @@ def targets(found: Found, others: Abroad, root: str) -> Iterator[Target]:
             yield _target(use, found, _unreachable(use, found), root)
 
 
+def askable(found: Found, others: Abroad, root: str, configured: Configured) -> Iterator[Target]:
+    """The custom rules without a claim that can be reached, and whose annotations may say what they take."""
+    for rule in _unclaimed(found, others, configured):
+        named = _name(rule, found) in configured.given
+        if not (named or _unreachable(rule, found)) and _shaped(rule, found):
+            yield replace(_target(rule, found, "", root), source="rule", claim=ClaimKind.RULE)
+
+
+def _shaped(rule: Use, found: Found) -> bool:
+    return rule.subject in found.shaped or rule.qualname in found.shaped
+
+
+def _name(rule: Use, found: Found) -> str:
+    return f"{found.scope.module.name}:{rule.qualname}"
+
+
 def _target(use: Use, found: Found, reason: str, root: str) -> Target:
     module = found.scope.module
     return Target(
@@ -40,7 +67,7 @@ def _target(use: Use, found: Found, reason: str, root: str) -> Target:
         path=module.shown,
         line=use.line,
         mark=use.made.line,
-        claim=ClaimKind(use.mark.kind),
+        claim=ClaimKind.RULE if use.mark.is_rule else ClaimKind(use.mark.kind),
         root=root,
         source="decorator" if use.decorates else "call",
         unreachable=reason,
@@ -50,16 +77,25 @@ def _target(use: Use, found: Found, reason: str, root: str) -> Target:
     )
 
 
-def notices(found: Found, others: Abroad, root: str, configured: Collection[str]) -> Iterator[Notice]:
+def notices(found: Found, others: Abroad, root: str, configured: Configured) -> Iterator[Notice]:
+    """One for every custom rule without a claim; it tells what is checked of it, or what would make that possible."""
+    asked = {(rule.line, rule.qualname) for rule in askable(found, others, root, configured)}
+    for rule in _unclaimed(found, others, configured):
+        known = (rule.line, rule.qualname) in asked or _name(rule, found) in configured.given
+        lack = _LITTLE if known else _NOTHING
+        message = f"custom rule `{rule.qualname}` (jax.{rule.mark.kind}) has no claim: {lack}"
+        yield Notice(UNCLAIMED, found.scope.module.shown, rule.line, message, root, tuple(sorted(rule.lines)))
+
+
+def _unclaimed(found: Found, others: Abroad, configured: Configured) -> Iterator[Use]:
     """Every custom rule of a file without a claim on it, in the file, by import in another one, or configured."""
     claims = [use for use in found.uses if not use.mark.is_rule]
     module = found.scope.module
     for rule in (use for use in found.uses if use.mark.is_rule):
         here = any(_claims(claim, rule) for claim in claims)
-        elsewhere = f"{module.name}.{rule.qualname}" in others.claimed or f"{module.name}:{rule.qualname}" in configured
+        elsewhere = f"{module.name}.{rule.qualname}" in others.claimed or _name(rule, found) in configured.claimed
         if not (here or elsewhere):
-            message = f"custom rule `{rule.qualname}` (jax.{rule.mark.kind}) has no claim: nothing checks it"
-            yield Notice("GRD501", module.shown, rule.line, message, root, tuple(sorted(rule.lines)))
+            yield rule
 
 
 def _claims(claim: Use, rule: Use) -> bool:

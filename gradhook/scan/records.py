@@ -122,6 +122,8 @@ class Found:
     stored: list[Use] = field(default_factory=list)
     """Decorators put under a name, to be applied later."""
     rebound: list[Bound] = field(default_factory=list)
+    shaped: set[str] = field(default_factory=set)
+    """The functions whose annotations may say the shapes of all arguments."""
     clock: count[int] = field(default_factory=lambda: count(1))
 
 

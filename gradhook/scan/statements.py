@@ -13,6 +13,7 @@ from gradhook.scan.branches import dead_branches
 from gradhook.scan.expressions import HANDED, NEVER, anonymous, arguments, lose, options, parameters, use, visit
 from gradhook.scan.modules import Module
 from gradhook.scan.names import Names, text
+from gradhook.scan.parameters import says_shapes
 from gradhook.scan.records import At, Found, Mark, Scope, Value, bind, bound
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -140,6 +141,8 @@ def _function(node: Function, at: At, walk: _Walk) -> None:
     _hints([*hints, node.returns, *getattr(node, "type_params", ())], at, walk)
     bind(own, None, walk.found)
     name = at.prefix + node.name
+    if says_shapes(node.args, at.scope):
+        walk.found.shaped.add(name)
     scope = Scope("function", at.scope.module, at.scope, dict.fromkeys(parameters(node.args)))
     dead = at.dead or f"nested in the function {name}: no import reaches it"
     walk.later.append((node.body, At(scope, f"{name}.<locals>.", dead=dead)))

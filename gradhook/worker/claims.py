@@ -60,7 +60,7 @@ def resolve(job: Job, module: ModuleType, claim: Claim | None, crowded: bool) ->
     several claims, for those that did not stay.
     """
     target = job.target
-    if target.source == "config":
+    if target.source in ("config", "rule"):
         return _named(job, module)
     if claim is None:
         reason = target.unreachable or "the import never ran it"

@@ -29,6 +29,7 @@ from gradhook.numerics.instruments import Instruments
 from gradhook.numerics.programs import Clock
 from gradhook.worker.arguments import demands, ignored, situations
 from gradhook.worker.faults import escaped, fault, relative
+from gradhook.worker.unclaimed import unclaimed
 
 Announce = Callable[[str], None]
 
@@ -43,6 +44,8 @@ def examine(
             return _report(target, [_no_float64()], clock)
         try:
             wanted = demands(options, settings, target.claim is ClaimKind.SURROGATE)
+            if target.claim is ClaimKind.RULE:  # of a rule that nobody claims, the function itself is the reference
+                wanted = replace(wanted, forward=subject)
             cases = situations(options, configured=target.source == "config", function=subject)
             ignore = ignored(options)
         except GradhookError as error:
@@ -97,10 +100,10 @@ def _questions(target: Target, situation: Situation) -> list[Check]:
 
 def _untested(outcomes: list[Outcome], target: Target, situation: Situation) -> list[Outcome]:
     """An answer of its own where no question about the derivative could be asked: silence must not look like a pass."""
-    asked = {"exact": ("GRD101", "GRD102"), "surrogate": ("GRD201", "GRD202")}[target.claim]
+    asked = {"exact": ("GRD101", "GRD102"), "surrogate": ("GRD201", "GRD202")}.get(target.claim, ())
     answers = [o for o in outcomes if o.code in asked]
     reported = any(o.findings for o in outcomes)
-    if situation.error is not None or reported or any(o.verdict is not Verdict.SKIP for o in answers):
+    if not asked or situation.error is not None or reported or any(o.verdict is not Verdict.SKIP for o in answers):
         return []
     reasons = "; ".join(dict.fromkeys(o.note for o in answers if o.note))
     finding = Finding(
@@ -142,6 +145,8 @@ def _error(finding: Finding) -> Outcome:
 
 
 def _report(target: Target, outcomes: list[Outcome], clock: Clock) -> TargetReport:
+    if target.claim is ClaimKind.RULE:
+        return unclaimed(target, outcomes, Seconds(clock.compile, clock.run))
     if all(outcome.verdict is Verdict.SKIP for outcome in outcomes):
         outcomes = [*outcomes, _placed(_nothing(outcomes), target)]
     outcomes = _vacuous_everywhere(outcomes)

@@ -13,6 +13,7 @@ from gradhook.numerics.instruments import Demands, Instruments, Situation
 from gradhook.numerics.programs import Clock
 
 Ask = Callable[..., Outcome]
+_DECLARED = frozenset({"forward", "derivative_of", "rule"})
 _SITUATION = ("value", "derivative", "tangent", "kink", "error", "match", "kwargs")
 
 
@@ -29,6 +30,7 @@ def ask() -> Ask:
     def run(check: Check, function: Any, *args: Any, **said: Any) -> Outcome:
         situation = Situation("batch", args, **{name: said.pop(name) for name in _SITUATION if name in said})
         tolerances = {name: said.pop(name) for name in ("atol", "rtol") if name in said}
+        said = {"surrogate": not _DECLARED.isdisjoint(said)} | said
         demands = Demands(tolerance=Tolerance(**tolerances), **said)
         return check.run(Instruments(function, situation, demands, "seed", Clock()))
 

@@ -17,7 +17,8 @@ def test_the_table(gradhook, project) -> None:
         "m:f            m.py:8   exact  decorator\n"
         "m:longer_name  m.py:12  exact  decorator\n"
         "\n"
-        "m.py:4: GRD501 custom rule `unclaimed` (jax.custom_jvp) has no claim: nothing checks it\n"
+        "m.py:4: GRD501 custom rule `unclaimed` (jax.custom_jvp) has no claim: nothing checks it; claim it, or "
+        "annotate its arguments by jaxtyping\n"
         "\n"
         "2 targets in 1 file\n"
     )

@@ -25,9 +25,8 @@ class Project:
     def git(self, *arguments: str) -> None:
         subprocess.run(["git", *arguments], cwd=self.root, check=True, capture_output=True)
 
-    def scan(self, *names: str, exclude: tuple[str, ...] = (), configured: tuple[str, ...] = ()) -> Scan:
-        paths = [self.root / name for name in names or (".",)]
-        return scan(self.root, paths, exclude=exclude, configured=configured)
+    def scan(self, *names: str, **more: tuple[str, ...]) -> Scan:
+        return scan(self.root, [self.root / name for name in names or (".",)], **more)
 
     def targets(self, text: str) -> tuple[Target, ...]:
         """The targets of one file with this text."""

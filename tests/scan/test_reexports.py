@@ -60,7 +60,8 @@ def test_a_decorator_that_nobody_imports_is_unapplied(package):
 def test_custom_rules_under_other_names(package):
     package.write("src/pkg/mod.py", "from .utils import rule\n@rule\ndef f(x): ...\n")
     assert [n.message for n in package.scan().notices] == [
-        "custom rule `f` (jax.custom_jvp) has no claim: nothing checks it"
+        "custom rule `f` (jax.custom_jvp) has no claim: nothing checks it; claim it, or annotate its "
+        "arguments by jaxtyping"
     ]
 
 

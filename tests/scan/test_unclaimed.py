@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+NOTHING = "nothing checks it; claim it, or annotate its arguments by jaxtyping"
+LITTLE = "what holds of every rule is checked, its derivative is not"
 HEAD = "import jax, functools\nfrom jax import custom_vjp as cv\nfrom gradhook import gradcheck, surrogate\n"
 CASES = {
     "decorators": (
@@ -102,7 +104,7 @@ def test_its_lines_are_where_a_comment_may_speak_of_it(project):
 def test_the_message_says_what_is_missing(project):
     project.write("mod.py", "import jax\n@jax.custom_jvp\ndef f(x): ...\n")
     (notice,) = project.scan().notices
-    assert notice.message == "custom rule `f` (jax.custom_jvp) has no claim: nothing checks it"
+    assert notice.message == "custom rule `f` (jax.custom_jvp) has no claim: " + NOTHING
     assert (notice.path, notice.line) == ("mod.py", 3)
 
 
@@ -117,3 +119,43 @@ def test_a_file_of_claims_claims_what_it_imports(project):
     project.write("pkg/mod.py", "import jax\n@jax.custom_jvp\ndef f(x): ...\n@jax.custom_jvp\ndef g(x): ...\n")
     project.write("claims.py", "from gradhook import gradcheck\nfrom pkg import mod\ngradcheck()(mod.f)\n")
     assert [n.line for n in project.scan().notices] == [5]
+
+
+SHAPED = {
+    "jaxtyping": ('def f(x: Float[Array, "n d"], y: Int[Array, ""]): ...', True),
+    "a text": ("def f(x: 'Float[Array, \"n\"]'): ...", True),
+    "a union": ('def f(x: Float[Array, "n"] | None): ...', True),
+    "an alias of the project": ("Image = Float[Array, 'h w']\n@jax.custom_jvp\ndef f(x: Image): ...", True),
+    "an imported type": ("from pkg.types import Params\n@jax.custom_jvp\ndef f(x: Params): ...", True),
+    "a plain number": ("def f(x: float): ...", True),
+    "a default": ('def f(x: Float[Array, "n"], slope=1.0, *, how="relu"): ...', True),
+    "a keyword without": ('def f(x: Float[Array, "n"], *, how): ...', False),
+    "jax.Array": ("def f(x: jax.Array, y: jnp.ndarray): ...", False),
+    "one without": ('def f(x: Float[Array, "n"], y): ...', False),
+    "none": ("def f(x): ...", False),
+    "nested": ('def make():\n    @jax.custom_jvp\n    def f(x: Float[Array, "n"]): ...', False),
+    "bound again": ('def f(x: Float[Array, "n"]): ...\nf = None', False),
+    "silenced": ('def f(x: Float[Array, "n"]): ...  # gradhook: ignore[GRD501]', False),
+    "claimed": ('def f(x: Float[Array, "n"]): ...\ngradcheck()(f)', False),
+}
+
+
+@pytest.mark.parametrize(("text", "askable"), SHAPED.values(), ids=SHAPED)
+def test_rules_whose_annotations_say_what_they_take_can_be_asked(project, text, askable):
+    first = "" if "custom_jvp" in text else "@jax.custom_jvp\n"
+    project.write("mod.py", f"{HEAD}import jax.numpy as jnp\nfrom jaxtyping import Array, Float, Int\n{first}{text}\n")
+    scan = project.scan()
+    assert [(t.name, t.claim, t.source) for t in scan.unclaimed] == [("mod:f", "rule", "rule")] * askable
+    said = [notice.message.partition(": ")[2] for notice in scan.notices]
+    assert said == [LITTLE] if askable else LITTLE not in said
+
+
+def test_the_function_of_a_call_may_say_what_it_takes(project):
+    project.write("mod.py", HEAD + 'def g(x: Float[Array, "n"]): ...\nf = jax.custom_jvp(g)\n')
+    assert [(t.name, t.line) for t in project.scan().unclaimed] == [("mod:f", 5)]
+
+
+def test_the_configuration_gives_inputs_for_a_rule_without_a_claim(project):
+    project.write("mod.py", 'import jax\n@jax.custom_jvp\ndef f(x: Float[Array, "n"]): ...\n')
+    scan = project.scan(given=("mod:f",))
+    assert scan.unclaimed == () and scan.notices[0].message.endswith(LITTLE)
