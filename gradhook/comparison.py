@@ -29,14 +29,19 @@ class Compared:
 
 def compare(study: Study, mode: Mode, probe: Probe, code: str) -> Outcome:
     """Judge one mode of a study; a claim that is not finite is left to GRD105, an undefined value is left out."""
+    found = compared(study, mode, probe)
+    return _fault(found, study, mode, probe, code) if isinstance(found, Fault) else _outcome(found, probe, code)
+
+
+def compared(study: Study, mode: Mode, probe: Probe) -> Compared | Fault:
+    """One mode of a study, judged; or why it claims nothing."""
     claim = study.claims[mode]
     if isinstance(claim, Fault):
-        return _fault(claim, study, mode, probe, code)
+        return claim
     measured = columns_of(study.measured, study.columns(mode))
     defined = np.isfinite(measured.centre)[None, :] & np.isfinite(claim)
     judged = _soften(study, mode, claim, measured, _judge(study, claim, measured, probe), probe)
-    compared = Compared(study, mode, claim, measured, judged, defined)
-    return _outcome(compared, probe, code)
+    return Compared(study, mode, claim, measured, judged, defined)
 
 
 def judged(study: Study, mode: Mode, claim: Array, probe: Probe) -> Judgement:
@@ -166,7 +171,7 @@ def _shown(compared: Compared, where: Flags, verdict: Verdict, probe: Probe, cod
         groups.setdefault((compared.study.input_labels[d].leaf, _output(compared, int(o)).leaf), []).append((d, o))
     # A direction that moves everything repeats what a single coordinate shows; it speaks only where none does.
     named = {pair: places for pair, places in groups.items() if pair[0] != "direction"} or groups
-    gap = _gap(compared)
+    gap = relative_gap(compared)
     ranked = sorted(named.values(), key=lambda places: -max(gap[p] for p in places))
     shown = [
         _finding(compared, max(places, key=lambda p: gap[p]), len(places), verdict, probe, code) for places in ranked
@@ -174,7 +179,7 @@ def _shown(compared: Compared, where: Flags, verdict: Verdict, probe: Probe, cod
     return shown[:SHOWN]
 
 
-def _gap(compared: Compared) -> Array:
+def relative_gap(compared: Compared) -> Array:
     """How far apart the two numbers are, in units of the derivative's scale."""
     with np.errstate(all="ignore"):
         size = np.maximum(np.maximum(np.abs(compared.measured.value), compared.measured.scale), 1e-300)

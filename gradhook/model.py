@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from gradhook.accounts import Account
 from gradhook.pictures import Curve, Jacobian, Staircase
 
 RTOL = 2e-10
@@ -218,6 +219,8 @@ class TargetReport:
     """What the user's code printed while it was checked (the end of it), for findings that did not pass."""
     ignore: tuple[str, ...] = ()
     """The codes that the annotation does not want to hear of; ``ignoring`` heeds them, the answers here are all."""
+    accounts: tuple[Account, ...] = ()
+    """How each case was examined, when somebody asked for it."""
 
 
 LEFT_OUT = "GRD912"
@@ -268,6 +271,8 @@ class CheckSettings:
     seed: int = 0
     self_test: bool = False
     curves: bool = False
+    account: bool = False
+    """Whether reports tell how each case was examined."""
 
 
 _GRAVEST_FIRST = {Verdict.ERROR: 0, Verdict.FAIL: 1, Verdict.UNDECIDED: 2, Verdict.SKIP: 3, Verdict.PASS: 4}

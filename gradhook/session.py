@@ -24,11 +24,16 @@ Progress = Callable[[Target, str], None]
 
 
 def check(
-    projects: Sequence[Project], *, progress: Progress | None = None, times: Mapping[str, float] | None = None
+    projects: Sequence[Project],
+    *,
+    progress: Progress | None = None,
+    times: Mapping[str, float] | None = None,
+    account: bool = False,
 ) -> Report:
     """Check all targets of the projects; where there are none, no interpreter is looked for and no JAX loaded.
 
     Recorded ``times`` (seconds by target) balance the work. After Ctrl-C the report has what was answered by then.
+    With ``account`` the reports tell how each case was examined.
 
     Raises:
         GradhookError: a project has no interpreter with JAX, or its workers cannot run.
@@ -37,7 +42,7 @@ def check(
     runs: list[_Ran] = []
     for project in projects:
         stopped = any(ran.interrupted for ran in runs)
-        runs.append(_Ran(interrupted=True) if stopped else _run(project, progress, times or {}, start))
+        runs.append(_Ran(interrupted=True) if stopped else _run(project, progress, times or {}, start, account))
     heard = [_heard(project, ran) for project, ran in zip(projects, runs, strict=True)]
     return Report(
         targets=tuple(report for one in heard for report in one.targets),
@@ -76,7 +81,7 @@ def _heard(project: Project, ran: _Ran) -> Heard:
     return hear(project.config, project.scan, ran.reports, whole=whole)
 
 
-def _run(project: Project, progress: Progress | None, times: Mapping[str, float], start: float) -> _Ran:
+def _run(project: Project, progress: Progress | None, times: Mapping[str, float], start: float, account: bool) -> _Ran:
     """The reports about one project and what they rest on."""
     if not project.targets:
         return _Ran()
@@ -84,7 +89,7 @@ def _run(project: Project, progress: Progress | None, times: Mapping[str, float]
     python = choose(settings.python, config.root, os.environ, origin=config.origins["python"])
     launched = launch(
         python.path,
-        _request(project),
+        _request(project, account),
         timeout=settings.timeout,
         memory=settings.max_memory,
         workers=settings.jobs,
@@ -108,15 +113,15 @@ def _lenient(report: TargetReport) -> TargetReport:
     return replace(report, verdict=Verdict.SKIP, outcomes=(Outcome(UNCLAIMED, Verdict.SKIP, note=note),), findings=())
 
 
-def _request(project: Project) -> Request:
+def _request(project: Project, account: bool = False) -> Request:
     root, settings = project.config.root, project.config.settings
-    shared = {f.name: getattr(settings, f.name) for f in fields(CheckSettings)}
+    shared = {f.name: getattr(settings, f.name) for f in fields(CheckSettings) if f.name != "account"}
     paths = [str(path) for path in (root, root / "src") if path.is_dir()]
     jobs = project.jobs
     modules = {_module(job) for job in jobs if job.number not in project.left_out}
     needed = tuple(job for job in jobs if _module(job) in modules)
     skip = tuple(job.number for job in needed if job.number in project.left_out)
-    return Request(str(root), tuple(paths), needed, CheckSettings(**shared), skip, slow=settings.slow)
+    return Request(str(root), tuple(paths), needed, CheckSettings(**shared, account=account), skip, slow=settings.slow)
 
 
 def _module(job: Job) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from gradhook.cli.check import check
 from gradhook.cli.completion import completion
 from gradhook.cli.env import env
 from gradhook.cli.exits import COULD_NOT_RUN, INTERRUPTED
+from gradhook.cli.explain import explain
 from gradhook.cli.init import init
 from gradhook.cli.list import list_targets
 from gradhook.cli.merge import merge
@@ -33,7 +34,7 @@ def cli() -> None:
     """
 
 
-for command in (check, list_targets, env, merge, init, migrate, rule, completion, action):
+for command in (check, list_targets, env, merge, init, migrate, rule, explain, completion, action):
     cli.add_command(command)
 
 

@@ -58,6 +58,10 @@ class Laboratory:
                 self._studies[path] = faults.translate(error)
         return self._studies[path]
 
+    def studied(self) -> tuple[Study, ...]:
+        """The studies that somebody has asked for."""
+        return tuple(study for study in self._studies.values() if not isinstance(study, Fault))
+
     @cached_property
     def view(self) -> View:
         """The numbers through which every study looks: the same, so that orders and modes can be compared."""

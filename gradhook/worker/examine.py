@@ -10,6 +10,7 @@ from typing import Any
 
 import jax
 
+from gradhook.accounts import Account
 from gradhook.checks import Check, all_checks
 from gradhook.errors import GradhookError
 from gradhook.model import (
@@ -24,9 +25,10 @@ from gradhook.model import (
     gravest_first,
     worst,
 )
-from gradhook.numerics.demands import Demands, Situation
+from gradhook.numerics.demands import Situation
 from gradhook.numerics.instruments import Instruments
 from gradhook.numerics.programs import Clock
+from gradhook.worker.account import account, inputs_alone
 from gradhook.worker.arguments import demands, ignored, situations
 from gradhook.worker.faults import escaped, fault, relative
 from gradhook.worker.unclaimed import unclaimed
@@ -53,18 +55,29 @@ def examine(
         except BaseException as error:
             return _report(target, [_error(fault("GRD902", error, Path(target.root)))], clock)
         outcomes: list[Outcome] = []
+        accounts: list[Account] = []
         for situation in cases:
             announce(situation.name)
-            outcomes += _case(subject, target, situation, wanted, settings, clock)
-        return replace(_report(target, outcomes, clock), ignore=ignore)
+            probe = Instruments(subject, situation, wanted, _seed(target, situation, settings), clock)
+            found = _case(probe, target)
+            outcomes += found
+            accounts += [_account(probe, found)] if settings.account else []
+        return replace(_report(target, outcomes, clock), ignore=ignore, accounts=tuple(accounts))
 
 
-def _case(
-    subject: Any, target: Target, situation: Situation, wanted: Demands, settings: CheckSettings, clock: Clock
-) -> list[Outcome]:
+def _seed(target: Target, situation: Situation, settings: CheckSettings) -> str:
+    return f"{target.name}\x1f{situation.name}\x1f{settings.seed}"
+
+
+def _account(probe: Instruments, outcomes: list[Outcome]) -> Account:
+    """How a case was examined, as far as it could be."""
+    ran = probe.situation.error is None and all(outcome.verdict is not Verdict.ERROR for outcome in outcomes)
+    return account(probe) if ran else inputs_alone(probe)
+
+
+def _case(probe: Instruments, target: Target) -> list[Outcome]:
     """Every question about one case; what the user's function raises ends the case, not the run."""
-    seed = f"{target.name}\x1f{situation.name}\x1f{settings.seed}"
-    probe = Instruments(subject, situation, wanted, seed, clock)
+    situation = probe.situation
     try:
         if situation.error is None and (nothing := _cannot_start(probe, target)):
             return [_placed(nothing, target)]
