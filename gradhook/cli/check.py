@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from gradhook.cli import formats, loosening, options, settings, shards
-from gradhook.cli.exits import CLEAN, INTERRUPTED, exit_code
+from gradhook.cli import formats, interrupts, loosening, options, settings, shards
+from gradhook.cli.exits import CLEAN, exit_code
 from gradhook.cli.printing import deliver
+from gradhook.cli.progress import option as progress_option
 from gradhook.cli.progress import progress
 from gradhook.cli.view import named, seen
 from gradhook.config import Source
@@ -50,6 +51,8 @@ class _Form:
 @shards.option
 @click.option("--against", metavar="REF", help="List claims that were removed or loosened since this git revision.")
 @click.option("--config-from", metavar="REF", help="Read the settings of the configuration files at this git revision.")
+@progress_option
+@formats.durations
 @click.option("--watch", "watches", is_flag=True, help="Stay, and check again what a saved file affects.")
 @options.name
 @click.option("-q", "--quiet", is_flag=True, help="Leave out what passed, versions and progress.")
@@ -62,6 +65,9 @@ def check(
     shard: shards.Shard | None,
     against: str | None,
     config_from: str | None,
+    times: dict[str, float],
+    progressing: bool | None,
+    durations: int,
     watches: bool,
     name: str,
     quiet: bool,
@@ -73,7 +79,7 @@ def check(
     from gradhook import session  # a third of the start-up, which `gradhook --help` does not need
 
     find = partial(_found, paths, options.overrides(said), options.source_of(said), name, config_from)
-    look = formats.look(color, output_file, verbose, quiet)
+    look = formats.look(color, output_file, verbose, quiet, durations)
     tell = partial(_told, _Form(name, shard, wanted, output_file, look, against))
     if shows:
         return _shown(find())
@@ -81,8 +87,9 @@ def check(
         _watch(find, tell, shard, quiet)
     projects = find()
     _warn(projects, quiet)
-    with progress(quiet) as show:
-        checked = session.check(shards.sharded(projects, shard), progress=show)
+    mine = shards.sharded(projects, shard, times)
+    with progress(quiet, sum(len(project.targets) for project in mine), progressing) as show:
+        checked = session.check(mine, progress=show, times=times)
     return tell(checked, projects)
 
 
@@ -124,10 +131,10 @@ def _told(form: _Form, checked: Report, projects: Sequence[Project]) -> int:
     """Deliver the report in every form that was asked for; the exit code."""
     report = _labelled(seen(checked, projects, Path.cwd(), form.name), form.shard)
     report = loosening.noted(report, projects, form.against) if form.against else report
-    code = INTERRUPTED if report.interrupted else exit_code(report, projects)
+    code = interrupts.code() if report.interrupted else exit_code(report, projects)
     written = options.output_format(projects)
     text = formats.rendered(report, written, code, form.look)
-    if not report.targets:
+    if not report.targets and not report.interrupted:
         text = _with_nothing(text, report, projects, written, form.shard)
     deliver(text, form.output_file)
     formats.write_all(report, form.wanted, code)

@@ -11,7 +11,7 @@ from gradhook.model import UNCLAIMED, ClaimKind, Notice, Report, TargetReport, V
 if TYPE_CHECKING:
     from gradhook.session import Project
 
-CLEAN, FINDINGS, COULD_NOT_RUN, INTERRUPTED = 0, 1, 2, 130
+CLEAN, FINDINGS, COULD_NOT_RUN = 0, 1, 2
 
 
 def exit_code(report: Report, projects: Sequence[Project]) -> int:

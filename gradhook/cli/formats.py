@@ -32,11 +32,12 @@ class Look:
     paint: bool = False
     verbose: bool = False
     quiet: bool = False
+    durations: int = 0
 
 
-def look(color: str, output_file: Path | None, verbose: bool, quiet: bool) -> Look:
+def look(color: str, output_file: Path | None, verbose: bool, quiet: bool, durations: int = 0) -> Look:
     """What ``--color``, ``-o``, ``-v`` and ``-q`` come to; no paint gets into a file."""
-    return Look(output_file is None and paints(color, os.environ, sys.stdout), verbose, quiet)
+    return Look(output_file is None and paints(color, os.environ, sys.stdout), verbose, quiet, durations)
 
 
 def reports(command: Command) -> Command:
@@ -44,6 +45,12 @@ def reports(command: Command) -> Command:
     words = f"Also write the report to PATH (- for standard output) as {', '.join(FORMS)}; repeatable."
     option = click.option("--report", "wanted", multiple=True, metavar="FORMAT=PATH", callback=_wanted, help=words)
     return option(command)
+
+
+def durations(command: Command) -> Command:
+    """``--durations N``."""
+    words = "Also show the slowest N targets, and what of their time is compiling."
+    return click.option("--durations", type=click.IntRange(0), metavar="N", default=0, help=words)(command)
 
 
 def rendered(report: Report, form: str, code: int, look: Look) -> str:
@@ -56,7 +63,10 @@ def rendered(report: Report, form: str, code: int, look: Look) -> str:
         case "concise":
             return concise.render(report)
         case "terminal":
-            return terminal.render(report, width=width(), color=look.paint, verbose=look.verbose, quiet=look.quiet)
+            return terminal.render(
+                report, width=width(), color=look.paint, verbose=look.verbose, quiet=look.quiet,
+                durations=look.durations,
+            )  # fmt: skip
         case _:
             return _for_services(report, form)
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from collections.abc import Sequence
 
 import click
 
 from gradhook import __version__
+from gradhook.cli import interrupts
 from gradhook.cli.action import action
 from gradhook.cli.check import check
 from gradhook.cli.completion import completion
 from gradhook.cli.env import env
-from gradhook.cli.exits import COULD_NOT_RUN, INTERRUPTED
+from gradhook.cli.exits import COULD_NOT_RUN
 from gradhook.cli.explain import explain
 from gradhook.cli.init import init
 from gradhook.cli.list import list_targets
@@ -30,7 +30,7 @@ from gradhook.reporters.wording import clean
 def cli() -> None:
     """Check the derivatives of annotated JAX functions.
 
-    Exit codes: 0 nothing to report, 1 findings, 2 could not run or wrong usage, 130 interrupted.
+    Exit codes: 0 nothing to report, 1 findings, 2 could not run or wrong usage, 130 interrupted (143 by SIGTERM).
     """
 
 
@@ -40,7 +40,7 @@ for command in (check, list_targets, env, merge, init, migrate, rule, explain, c
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The console entry: run a command and exit. To be asked to end is an interrupt, too: workers end with us."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    interrupts.take_termination()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a name that the terminal cannot show must not end the run
             stream.reconfigure(errors="backslashreplace")
@@ -53,7 +53,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         code = cli.main(None if arguments is None else [*arguments], prog_name="gradhook", standalone_mode=False)
     except (click.Abort, KeyboardInterrupt):
         _say("gradhook: interrupted")
-        return INTERRUPTED
+        return interrupts.code()
     except click.ClickException as error:
         error.show()
     except GradhookError as error:

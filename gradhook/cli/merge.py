@@ -85,6 +85,8 @@ def _joined(reports: Sequence[Report]) -> Report:
         settings={key: value for key, value in first.settings.items() if key != "shard"},
         seconds=sum(report.seconds for report in reports),
         against=_changes(reports),
+        interrupted=any(report.interrupted for report in reports),
+        unanswered=tuple(name for report in reports for name in report.unanswered),
         ignored=tuple(dict.fromkeys(item for report in reports for item in report.ignored)),
     )
 

@@ -1,37 +1,111 @@
-"""How does a person see that a run is alive?"""
+"""How does a person see that a run is alive, and how far it is?"""
 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
-from collections.abc import Iterator
+import threading
+import time
+import unicodedata
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
-from gradhook.cli.printing import shows_progress, width
-from gradhook.model import Target
+from gradhook.cli.printing import shows_progress
+from gradhook.model import Target, Verdict
 from gradhook.reporters.wording import clean
 
 if TYPE_CHECKING:
     from gradhook.session import Progress
 
-_ERASE = "\r\x1b[K"
+Command = TypeVar("Command", bound=Callable[..., Any])
+_ERASE = "\x1b[K"
+_TICK = 1.0
+_STAGES = {"start": "", "import": "importing"}
+_VERDICTS = frozenset(verdict.value for verdict in Verdict)
+
+
+@dataclass
+class _Line:
+    """The line as it stands; it is written over, and what is left of a longer one before is erased."""
+
+    stream: TextIO
+    total: int
+    started: float = field(default_factory=time.monotonic)
+    done: int = 0
+    now: str = ""
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    over: threading.Event = field(default_factory=threading.Event)
+
+    def hear(self, target: Target, stage: str) -> None:
+        """A target is at a stage: its import, its start, a case, or its verdict."""
+        with self.lock:
+            if stage in _VERDICTS:
+                self.done += 1
+                self.total = max(self.total, self.done)
+            else:
+                self.now = " · ".join(filter(None, (target.name, _STAGES.get(stage, stage))))
+            self._draw()
+
+    def tick(self) -> None:
+        """Let the seconds go on while a target takes its time."""
+        while not self.over.wait(_TICK):
+            with self.lock:
+                self._draw()
+
+    def erase(self) -> None:
+        """Leave nothing behind."""
+        self.over.set()
+        with self.lock:
+            self._write(f"\r{_ERASE}")
+
+    def _draw(self) -> None:
+        if not self.over.is_set():
+            seconds = int(time.monotonic() - self.started)
+            line = f"{self.done}/{self.total} · {seconds // 60}:{seconds % 60:02} · {self.now}"
+            columns = shutil.get_terminal_size((80, 24)).columns
+            self._write(f"\r{fitted(clean(line), columns - 1)}{_ERASE}")
+
+    def _write(self, text: str) -> None:
+        try:
+            self.stream.write(text)
+            self.stream.flush()
+        except (OSError, ValueError):
+            self.over.set()  # the terminal is gone, which is no reason to end
+
+
+def option(command: Command) -> Command:
+    """``--progress/--no-progress``."""
+    words = "Whether a line on standard error shows how far the run is.  [default: on a terminal, not in CI]"
+    return click.option(
+        "--progress/--no-progress", "progressing", default=None, envvar="GRADHOOK_PROGRESS", help=words
+    )(command)
 
 
 @contextmanager
-def progress(quiet: bool) -> Iterator[Progress | None]:
+def progress(quiet: bool, total: int = 0, shows: bool | None = None) -> Iterator[Progress | None]:
     """A line on standard error that changes, gone at the end; nothing where nobody would see it."""
-    if quiet or not shows_progress(os.environ, sys.stderr):
+    if not (shows_progress(os.environ, sys.stderr) and not quiet if shows is None else shows):
         yield None
         return
+    line = _Line(sys.stderr, total)
+    threading.Thread(target=line.tick, daemon=True).start()
     try:
-        yield _say
+        yield line.hear
     finally:
-        click.echo(_ERASE, nl=False, err=True)
+        line.erase()
 
 
-def _say(target: Target, stage: str) -> None:
-    line = clean(f"{target.name} · {stage}")[: width() - 1]
-    click.echo(f"{_ERASE}{line}", nl=False, err=True)
+def fitted(text: str, columns: int) -> str:
+    """As much of the text as fits: letters of Eastern scripts take two columns, combining marks none."""
+    used = 0
+    for place, letter in enumerate(text):
+        wide = unicodedata.east_asian_width(letter) in "WF"
+        used += 0 if unicodedata.combining(letter) else 2 if wide else 1
+        if used > columns:
+            return text[:place]
+    return text

@@ -65,7 +65,7 @@ def checked(
     if any(path.name in _SETTINGS for path in changed):
         before = None
     again = [affected(project, changed) if before else project for project in projects]
-    with progress(quiet) as show:
+    with progress(quiet, sum(len(project.targets) for project in again)) as show:
         new = session.check(again, progress=show)
     if new.interrupted:
         raise KeyboardInterrupt

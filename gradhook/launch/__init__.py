@@ -75,10 +75,12 @@ def launch(
     run = Run(request, timeout, memory, on_message, _no_time, until, jobs_of(request))
     environment = surroundings(python, platform, environ)
     asked = wanted(request)
+    if until is not None:  # first what nobody has seen yet, then as many as fit in
+        asked = sorted(asked, key=lambda job: (times or {}).get(job.target.name, 0.0))
     count = crew(workers, len(asked), environment["JAX_PLATFORMS"])
     start = partial(started, python, boot, environ=environment, memory=memory * MEGABYTE)
     parts = divide(asked, count, times or {}) if asked else []
-    interrupted = _wait(run, [_thread(run, _work, part, start) for part in parts])
+    interrupted = _wait(run, [_thread(run, partial(_work, run, part, start)) for part in parts])
     return Launched(run.ordered(), run.environment, interrupted)
 
 
@@ -102,13 +104,13 @@ def desk(
     questions: list[int] = []
     environment = surroundings(python, platform, environ)
     start = partial(started, python, boot, environ=environment, memory=memory * MEGABYTE)
-    thread = _thread(run, _serve, questions, Part(frozenset(map(module_of, request.jobs))), start)
-    thread.start()
+    everything = Part(frozenset(map(module_of, request.jobs)))
+    done = _thread(run, partial(_serve, run, questions, everything, start))
     try:
         yield partial(_asked, run, questions)
     finally:
         run.stop()
-        thread.join()
+        done.wait()
 
 
 def _asked(run: Run, questions: list[int], number: int) -> TargetReport:
@@ -160,38 +162,42 @@ def _work(run: Run, part: Part, start: Start) -> None:
         following = run.spare()
 
 
-def _thread(run: Run, work: Callable[..., None], *arguments: Any) -> threading.Thread:
-    """A thread whose error ends the run."""
+def _thread(run: Run, work: Callable[[], None]) -> threading.Event:
+    """Do the work in a thread, whose error ends the run; what is set when it is over.
+
+    ``Thread.join`` would not do: a join that Ctrl-C interrupts takes the thread for ended (Python 3.11 and 3.12).
+    """
+    done = threading.Event()
 
     def guarded() -> None:
         try:
-            work(run, *arguments)
+            work()
         except BaseException as error:
             run.stop(error)
+        finally:
+            done.set()
 
-    return threading.Thread(target=guarded, daemon=True)
+    threading.Thread(target=guarded, daemon=True).start()
+    return done
 
 
-def _wait(run: Run, threads: list[threading.Thread]) -> bool:
-    """Wait for all threads; whether that was interrupted.
+def _wait(run: Run, ends: list[threading.Event]) -> bool:
+    """Wait until all is over; whether that was interrupted.
 
     Raises:
-        GradhookError: what one of them ran into.
+        GradhookError: what one of the threads ran into.
     """
     interrupted = False
     try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            while thread.is_alive():
-                thread.join(_POLL)
+        for end in ends:
+            while not end.wait(_POLL):
+                pass
     except KeyboardInterrupt:
         interrupted = True
     finally:
         run.stop()
-    for thread in threads:
-        if thread.ident is not None:
-            thread.join()
+    for end in ends:
+        end.wait()
     if run.error and not isinstance(run.error, KeyboardInterrupt):
         raise run.error
     return interrupted or run.error is not None

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from gradhook.model import ClaimKind, Finding, Notice, Report, TargetReport, Verdict
 from gradhook.reporters import changes
+from gradhook.reporters.durations import slowest
 from gradhook.reporters.environment import environment_parts
 from gradhook.reporters.wording import (
     WORSE_FIRST,
@@ -17,6 +19,7 @@ from gradhook.reporters.wording import (
     clean,
     flat,
     ignored,
+    is_left_out,
     place,
     resolution,
     skipped,
@@ -58,7 +61,15 @@ class _View:
         return f"\x1b[{style}m{text}\x1b[0m" if self.color else text
 
 
-def render(report: Report, *, width: int = 100, color: bool = False, verbose: bool = False, quiet: bool = False) -> str:
+def render(
+    report: Report,
+    *,
+    width: int = 100,
+    color: bool = False,
+    verbose: bool = False,
+    quiet: bool = False,
+    durations: int = 0,
+) -> str:
     """The whole screen.
 
     Args:
@@ -67,11 +78,14 @@ def render(report: Report, *, width: int = 100, color: bool = False, verbose: bo
         color: paint verdicts with ANSI escapes.
         verbose: also show skipped questions, notes of passes, times, every finding and all printed output.
         quiet: leave out what passed, and the environment.
+        durations: also show so many of the slowest targets.
     """
     view = _View(width, color, verbose, quiet)
     blocks = [_file(path, targets, view) for path, targets in _by_file(report.targets, view)]
     blocks += [_notices(notices, view)] if (notices := changes.others(report)) else []
     blocks += [_changes(report, view)] if report.against else []
+    blocks += [lines] if (lines := list(slowest(report, durations))) else []
+    blocks += [lines] if (lines := _left(report, view)) else []
     last = [view.paint(summary(report), "1")]
     last += _wrapped(ignored(report), max(width, 20))
     if not quiet and (line := _dotted(environment_parts(report))):
@@ -82,9 +96,26 @@ def render(report: Report, *, width: int = 100, color: bool = False, verbose: bo
 def _by_file(targets: Iterable[TargetReport], view: _View) -> list[tuple[str, list[TargetReport]]]:
     files: dict[str, list[TargetReport]] = {}
     for target in sorted(targets, key=_rank):
-        if not (view.quiet and target.verdict is Verdict.PASS):
+        if not (view.quiet and target.verdict is Verdict.PASS) and (view.verbose or not is_left_out(target)):
             files.setdefault(target.target.path, []).append(target)
     return list(files.items())
+
+
+def _left(report: Report, view: _View) -> list[str]:
+    """What nobody looked at, and how to hear more of it."""
+    lines = []
+    reasons = Counter(target.findings[0].message for target in report.targets if is_left_out(target))
+    for reason, count in reasons.items():
+        hint = "" if view.verbose else "; -v names them"
+        lines.append(f"{count} target{'s' * (count != 1)} {reason}: nothing is known about them{hint}")
+    if report.interrupted:
+        lines.append(f"interrupted: {len(report.unanswered)} of {_all(report)} targets have no answer")
+    names = [f"  {clean(name)}" for name in report.unanswered if view.verbose]
+    return [part for line in lines for part in _wrapped(line, max(view.width, 20))] + names
+
+
+def _all(report: Report) -> int:
+    return len(report.targets) + len(report.unanswered)
 
 
 def _rank(report: TargetReport) -> tuple[int, str, int]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from gradhook.model import ClaimKind, Finding, Outcome, Report, Target, TargetReport, Verdict
+from gradhook.model import LEFT_OUT, ClaimKind, Finding, Outcome, Report, Target, TargetReport, Verdict
 
 WORSE_FIRST = (Verdict.ERROR, Verdict.FAIL, Verdict.UNDECIDED, Verdict.PASS, Verdict.SKIP)
 _MOST_REASONS = 4
@@ -68,6 +68,11 @@ def asked(report: TargetReport) -> str:
     return f"{order}, {' and '.join(modes)}" if modes else f"{len(passed)} question{'s' * (len(passed) != 1)}"
 
 
+def is_left_out(report: TargetReport) -> bool:
+    """Whether a target was on purpose not examined (time budget, slow targets)."""
+    return report.verdict is Verdict.SKIP and any(finding.code == LEFT_OUT for finding in report.findings)
+
+
 def skipped(report: TargetReport) -> tuple[Outcome, ...]:
     """The questions that did not apply."""
     return tuple(outcome for outcome in report.outcomes if outcome.verdict is Verdict.SKIP)
@@ -81,6 +86,11 @@ def summary(report: Report) -> str:
     if asides := _asides(passed):
         at = next(i for i, part in enumerate(parts) if part.endswith(_COUNTED[Verdict.PASS]))
         parts[at] += f" ({asides})"
+    if left := sum(map(is_left_out, report.targets)):
+        at = next(i for i, part in enumerate(parts) if part.endswith(_COUNTED[Verdict.SKIP]))
+        parts[at] += f" ({left} left out: nothing is known about {'it' if left == 1 else 'them'})"
+    if report.interrupted:
+        parts.append(f"interrupted with {len(report.unanswered)} unanswered")
     if report.notices:
         parts.append(f"{len(report.notices)} notice{'s' * (len(report.notices) > 1)}")
     return f"{', '.join(parts) or 'nothing checked'} in {report.seconds:.1f} s"

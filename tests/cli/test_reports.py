@@ -103,6 +103,33 @@ def test_shards_are_disjoint_even_and_complete(gradhook, project, verdicts: list
     assert max(map(len, parts)) - min(map(len, parts)) <= 1
 
 
+def test_shards_are_balanced_by_the_times_of_an_earlier_run(gradhook, project, verdicts: list[str]) -> None:
+    folder = project("slow", "a", "b", "c", "new")
+    gradhook("check", "--report", "json=earlier.json")
+    document = json.loads((folder / "earlier.json").read_text(encoding="utf-8"))
+    document["targets"] = [item for item in document["targets"] if item["target"] != "m:new"]
+    for item in document["targets"]:
+        item["seconds"]["wall"] = 9.0 if item["target"] == "m:slow" else 2.0
+    (folder / "earlier.json").write_text(json.dumps(document), encoding="utf-8")
+    parts = []
+    for number in (1, 2):
+        verdicts.clear()
+        gradhook("check", "--shard", f"{number}/2", "--durations-from", "earlier.json")
+        parts.append(list(verdicts))
+    assert parts == [["slow"], ["a", "b", "c", "new"]]
+
+
+@pytest.mark.usefixtures("verdicts")
+@pytest.mark.parametrize("text", [None, "{}", "no json"])
+def test_times_that_cannot_be_read_are_an_error(gradhook, project, text: str | None) -> None:
+    folder = project("good")
+    if text is not None:
+        (folder / "earlier.json").write_text(text, encoding="utf-8")
+    said = gradhook("check", "--durations-from", "earlier.json")
+    assert said.code == 2 and "earlier.json cannot be read" in said.err
+
+
+@pytest.mark.usefixtures("verdicts")
 def test_an_empty_shard_says_so(gradhook, project) -> None:
     project("good")
     assert gradhook("check", "--shard", "2/2").out == "no annotated functions are left for shard 2/2\n"
