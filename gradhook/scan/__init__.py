@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from gradhook.errors import GradhookError
 from gradhook.model import UNCLAIMED, Notice, Target
 from gradhook.scan.answers import Configured, abroad, askable, notices, targets
 from gradhook.scan.comments import Comment, comments
@@ -64,9 +65,25 @@ def scan(
     hits = sift(listing)
     project = open_project(base, universe, hits if whole else hits | sift(universe))
     chosen = [base / file for file in listing.files if file in hits or (project.users and base / file in project.users)]
-    return _answer(
-        project, [found_in(path, project) for path in chosen], str(root), listing.files, Configured(configured, given)
-    )
+    return _answer(project, _founds(chosen, project), str(root), listing.files, Configured(configured, given))
+
+
+def _founds(paths: Sequence[Path], project: Project) -> list[Found]:
+    """What the walk finds in each file.
+
+    Raises:
+        GradhookError: some cannot be read; all of them are named, because whoever mends one wants to know the others.
+    """
+    founds: list[Found] = []
+    errors: list[GradhookError] = []
+    for path in paths:
+        try:
+            founds.append(found_in(path, project))
+        except GradhookError as error:
+            errors.append(error)
+    if errors:
+        raise GradhookError("\n".join(error.message for error in errors), errors[0].help)
+    return founds
 
 
 def _answer(project: Project, mine: list[Found], root: str, files: tuple[str, ...], configured: Configured) -> Scan:

@@ -255,6 +255,13 @@ def test_a_file_that_is_no_python_is_named(checkout: Any, name: str) -> None:
     assert f"{name}.py:" in ended.err + ended.out and "Traceback" not in ended.err
 
 
+def test_all_such_files_are_named_at_once(checkout: Any) -> None:
+    for name, text in BAD_FILES.items():
+        (checkout.root / f"{name}.py").write_bytes(text)
+    err = checkout.check().err
+    assert [name for name in BAD_FILES if f"gradhook: {name}.py:" not in err] == []
+
+
 def test_files_that_have_nothing_to_do_with_it_may_be_anything(checkout: Any) -> None:
     for name, text in BAD_FILES.items():
         (checkout.root / f"{name}.py").write_bytes(text.replace(b"grad", b"xxxx"))
