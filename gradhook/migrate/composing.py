@@ -27,7 +27,7 @@ def inputs(node: ast.expr, local: Sequence[ast.stmt], name: str, test: Test, tak
     tuple_ = _tuple(node, test)
     if not local and isinstance(node, (ast.Tuple, ast.List)):
         return tuple_, ""
-    name = _unused(name, taken)
+    name = _numbered(name, taken)
     body = [*(source(statement, test) for statement in local), f"return {tuple_}"]
     return name, f"def {name}():\n" + textwrap.indent("\n".join(body), _INDENT)
 
@@ -119,7 +119,11 @@ def _joined(title: str, name: str) -> str:
 
 def _unused(name: str, taken: set[str]) -> str:
     """The name, changed if something else has it."""
-    found = next(n for n in (name, f"{name}_claim", *(f"{name}_{k}" for k in range(2, 10_000))) if n not in taken)
+    return _numbered(name if name not in taken else f"{name}_claim", taken)
+
+
+def _numbered(name: str, taken: set[str]) -> str:
+    found = next(n for n in (name, *(f"{name}_{k}" for k in range(2, 10_000))) if n not in taken)
     taken.add(found)
     return found
 

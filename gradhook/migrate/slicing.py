@@ -11,6 +11,7 @@ import builtins
 from collections.abc import Iterable
 from itertools import pairwise
 
+from gradhook.migrate.fixtures import set_up
 from gradhook.migrate.records import Call, Pieces, Stuck, Test
 from gradhook.migrate.variables import binds, free, parameters
 
@@ -25,8 +26,8 @@ def pieces(expressions: Iterable[ast.expr], call: Call, test: Test) -> Pieces:
     Raises:
         Stuck: something that the text of the file does not tell.
     """
-    needed = {name for expression in expressions for name in free(expression)}
-    local, needed = _upwards(needed, call)
+    wanted = tuple(expressions)
+    local, needed = _upwards(wanted, call)
     found, lost = _module(needed, test.tree)
     if lost:
         raise Stuck(f"`{min(lost)}` is not defined in the file")
@@ -34,19 +35,26 @@ def pieces(expressions: Iterable[ast.expr], call: Call, test: Test) -> Pieces:
     return Pieces(_plain(local), _plain(found), tuple(dict.fromkeys(imports)))
 
 
-def _upwards(needed: set[str], call: Call) -> tuple[list[ast.stmt], set[str]]:
-    """The statements before the call that it needs, in order, and the names that are still open."""
+def _upwards(wanted: tuple[ast.expr, ...], call: Call) -> tuple[list[ast.stmt], set[str]]:
+    """The statements before the call that the expressions need, in order, and the names that are still open."""
+    needed = {name for expression in wanted for name in free(expression)}
     taken: list[ast.stmt] = []
     around = (*call.around, call.node)
     in_function = bool(call.functions)
     for outer, inner in reversed(list(pairwise(around))):
         if isinstance(outer, ast.Module) and in_function:
             break
-        if not isinstance(outer, ast.ClassDef):
-            for statement in reversed(_before(outer, inner)):
-                needed = _take(statement, needed, taken)
-        _cross(outer, needed)
+        before = _before(outer, inner)
+        if isinstance(outer, ast.ClassDef):
+            before = set_up(outer, (*wanted, *taken)) if "self" in needed else []
+        for statement in reversed(before):
+            needed = _take(statement, needed, taken)
+        _cross(outer, needed, in_class=_is_method(outer, around))
     return taken[::-1], needed
+
+
+def _is_method(outer: ast.AST, around: tuple[ast.AST, ...]) -> bool:
+    return any(isinstance(owner, ast.ClassDef) and outer in owner.body for owner in around)
 
 
 def _before(outer: ast.AST, inner: ast.AST) -> list[ast.stmt]:
@@ -82,8 +90,8 @@ def _changed(statement: ast.stmt) -> set[str]:
         case ast.FunctionDef(decorator_list=marks):
             return {_root(mark) for mark in marks if isinstance(mark, ast.Attribute) and _is_change(mark)}
         case ast.Assign(targets=targets):
-            return {root for target in targets if (root := _root(target)) and not isinstance(target, ast.Name)}
-        case ast.AugAssign(target=target):
+            return {root for target in targets for root in _inside(target)}
+        case ast.AnnAssign(target=ast.Attribute() | ast.Subscript() as target) | ast.AugAssign(target=target):
             return {_root(target)}
         case ast.Expr(value=ast.Call(func=ast.Attribute() as function)) if _is_change(function):
             return {_root(function)}
@@ -95,17 +103,26 @@ def _is_change(function: ast.Attribute) -> bool:
     return inside or function.attr == "seed" or function.attr.startswith("def")
 
 
+def _inside(target: ast.expr) -> set[str]:
+    """The names of which a target changes an item or an attribute."""
+    return {_root(n) for n in ast.walk(target) if isinstance(n, (ast.Attribute, ast.Subscript)) and _is_stored(n)}
+
+
+def _is_stored(node: ast.Attribute | ast.Subscript) -> bool:
+    return isinstance(node.ctx, ast.Store)
+
+
 def _root(node: ast.expr) -> str:
     while isinstance(node, (ast.Attribute, ast.Subscript, ast.Starred)):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _cross(outer: ast.AST, needed: set[str]) -> None:
+def _cross(outer: ast.AST, needed: set[str], *, in_class: bool) -> None:
     """Refuse what a block around the call provides and the text does not tell."""
     match outer:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
-            _parameters(outer, needed)
+            _parameters(outer, needed - {"self"} if in_class else needed)
         case ast.For(target=target) | ast.AsyncFor(target=target) | ast.comprehension(target=target):
             _given(target, needed, f"the variable of the loop on line {target.lineno}")
         case ast.With(items=items) | ast.AsyncWith(items=items):
@@ -127,8 +144,6 @@ def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, n
     name = next((name for name in parameters(function.args) if name in needed), "")
     if not name:
         return
-    if name in ("self", "cls"):
-        raise Stuck(f"it needs the test's `{name}`")
     whose = f"`{function.name}`" if not isinstance(function, ast.Lambda) else "a lambda"
     marks = "" if isinstance(function, ast.Lambda) else " ".join(map(ast.unparse, function.decorator_list))
     if "param" in marks.lower():

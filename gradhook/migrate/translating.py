@@ -11,7 +11,7 @@ from gradhook.migrate.calls import imports
 from gradhook.migrate.records import Answer, Call, Status, Stuck, Test
 from gradhook.migrate.slicing import pieces
 
-_CHEX = "chex checks the function with its stop_gradient switched off; here it stays"
+_CHEX = "chex replaces stop_gradient by ones during the check; here it stays what it is"
 _REFUSES = re.compile(r"\b(raises|assertRaises\w*)\b")
 _NOT_RUN = re.compile(r"\b(skip|xfail|expectedFailure)\b")
 

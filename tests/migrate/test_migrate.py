@@ -190,6 +190,13 @@ gradcheck(args=a_args, modes=("fwd", "rev"))(norm)""",
         "def grad_args():\n    maker = lambda: [np.ones(3)]\n    return (*maker(),)\n\n\n"
         f"gradcheck(args=grad_args, {BOTH})(norm)",
     ),
+    "what a class sets up": (
+        "class TestIt:\n    def setUp(self):\n        super().setUp()\n        n = 3\n"
+        "        self.x, self.y = np.ones(n), 2.0\n        other = 1\n\n"
+        "    def test_grad(self):\n        check_grads(norm, (self.x[:2],), order=1)\n",
+        "def grad_args():\n    self = type('Self', (), {})()\n    n = 3\n    self.x, self.y = np.ones(n), 2.0\n"
+        f"    return (self.x[:2],)\n\n\ngradcheck(args=grad_args, {BOTH})(norm)",
+    ),
     "on a module's own level": (
         "x = 0.5\nif x:\n    check_grads(jnp.cos, (x,), 1)\nx = 2.5\n",
         f"def claim_args():\n    x = 0.5\n    return (x,)\n\n\ngradcheck(args=claim_args, {BOTH})(jnp.cos)",
@@ -227,7 +234,7 @@ BY_HAND = {
     ),
     "self": (
         "class TestIt:\n    def test_a(self):\n        check_grads(self.f, (0.3,), 1)\n",
-        "it needs the test's `self`",
+        "it needs the test's `self.f`",
     ),
     "a helper": (
         "def check(f, args):\n    check_grads(f, args, order=2)\n",
