@@ -21,6 +21,7 @@ from gradhook.scan.git import tracked_and_new
 from gradhook.scan.listing import absolute, list_folder
 from gradhook.wire import Job
 
+Read = Callable[[Path, Mapping[str, Any], Mapping[str, str], Source], Config]
 _FOREIGN = frozenset({"site-packages", "node_modules"})
 
 
@@ -59,6 +60,10 @@ class Project:
         """What is going to be checked."""
         return tuple(job.target for job in self.jobs if job.number not in self.left_out)
 
+    def without(self, numbers: Collection[int]) -> Project:
+        """The project with these jobs left out."""
+        return replace(self, left_out=self.left_out.union(numbers))
+
     def only(self, wanted: Callable[[Target], bool]) -> Project:
         """The project with fewer targets to check."""
         unwanted = {job.number for job in self.jobs if not wanted(job.target)}
@@ -70,7 +75,7 @@ def find(
     overrides: Mapping[str, Any],
     environ: Mapping[str, str] = os.environ,
     source: Source = NEAREST,
-    read: Callable[[Path, Mapping[str, Any], Mapping[str, str], Source], Config] = load,
+    read: Read = load,
 ) -> tuple[Project, ...]:
     """The projects that ``paths`` (none: the working directory) touch, with the targets in them.
 
@@ -89,6 +94,22 @@ def find(
     )
 
 
+def entire(
+    roots: Sequence[Path],
+    overrides: Mapping[str, Any],
+    environ: Mapping[str, str] = os.environ,
+    source: Source = NEAREST,
+    read: Read = load,
+) -> tuple[Project, ...]:
+    """Each project as a whole, without those inside it; otherwise as ``find``.
+
+    Raises:
+        GradhookError: a configuration or a file is wrong.
+    """
+    configs = [read(root, overrides, environ, source) for root in roots]
+    return tuple(_project(c, [c.root], {c.root, *roots_below(c.root)}, ()) for c in configs)
+
+
 def _by_root(given: Sequence[Path], config_of: Callable[[Path], Config]) -> dict[Path, list[Path]]:
     """The paths of each project, in order; projects inside a folder that was given are given themselves."""
     root_of = cache(project_root)
@@ -99,13 +120,13 @@ def _by_root(given: Sequence[Path], config_of: Callable[[Path], Config]) -> dict
         if path.is_dir():
             config = config_of(home)
             excluded = excluder(config.settings.exclude, config.prefix("exclude"))
-            for root in _roots_below(path):
+            for root in roots_below(path):
                 if root != home and not excluded((root / FILES[0]).relative_to(home).as_posix()):
                     groups.setdefault(root, []).append(root)
     return groups
 
 
-def _roots_below(folder: Path) -> list[Path]:
+def roots_below(folder: Path) -> list[Path]:
     """The project roots below a folder, as git lists their files; without git, those of the Python files."""
     listed = tracked_and_new(folder, *(f"*{name}" for name in FILES))
     names = list_folder(folder).files if listed is None else [name for name in listed if Path(name).name in FILES]

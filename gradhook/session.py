@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from gradhook import __version__
 from gradhook.config import Config
 from gradhook.ignoring import Heard, hear
-from gradhook.interpreter import choose
-from gradhook.launch import launch
+from gradhook.launch import Launched, launch
+from gradhook.memory import Answers, Memory, memory, platform
 from gradhook.model import LEFT_OUT, UNCLAIMED, CheckSettings, Outcome, Report, Target, TargetReport, Verdict
 from gradhook.projects import Project as Project
 from gradhook.projects import find as find
-from gradhook.wire import Answered, Began, Discovered, Job, Message, Request
+from gradhook.wire import Answered, Began, Depended, Discovered, Job, Message, Request
 
 Progress = Callable[[Target, str], None]
 """Hears which target is at which stage: ``"import"``, ``"start"``, the name of a case, at last its verdict."""
@@ -39,10 +40,11 @@ def check(
         GradhookError: a project has no interpreter with JAX, or its workers cannot run.
     """
     start = time.monotonic()
+    way = _Way(start, progress, times or {}, account)
     runs: list[_Ran] = []
     for project in projects:
         stopped = any(ran.interrupted for ran in runs)
-        runs.append(_Ran(interrupted=True) if stopped else _run(project, progress, times or {}, start, account))
+        runs.append(_Ran(interrupted=True) if stopped else _run(project, way))
     heard = [_heard(project, ran) for project, ran in zip(projects, runs, strict=True)]
     return Report(
         targets=tuple(report for one in heard for report in one.targets),
@@ -54,6 +56,16 @@ def check(
         interrupted=any(ran.interrupted for ran in runs),
         unanswered=tuple(name for project, ran in zip(projects, runs, strict=True) for name in ran.left(project)),
     )
+
+
+@dataclass(frozen=True)
+class _Way:
+    """How the projects of a run are checked, and since when."""
+
+    start: float
+    progress: Progress | None
+    times: Mapping[str, float]
+    account: bool
 
 
 @dataclass(frozen=True)
@@ -81,26 +93,52 @@ def _heard(project: Project, ran: _Ran) -> Heard:
     return hear(project.config, project.scan, ran.reports, whole=whole)
 
 
-def _run(project: Project, progress: Progress | None, times: Mapping[str, float], start: float, account: bool) -> _Ran:
+def _run(project: Project, way: _Way) -> _Ran:
     """The reports about one project and what they rest on."""
     if not project.targets:
         return _Ran()
-    config, settings = project.config, project.config.settings
-    python = choose(settings.python, config.root, os.environ, origin=config.origins["python"])
-    launched = launch(
-        python.path,
-        _request(project, account),
+    known = Memory(project.config, os.environ) if way.account else memory(project.config, os.environ)
+    python = known.python()
+    asked = [job.number for job in project.jobs if job.number not in project.left_out]
+    recalled = known.recall(python.path, project.jobs, asked, _import_paths(project))
+    rest = project.without(recalled.reports)
+    launched = Launched((), recalled.environment)
+    answers = Answers(dict(recalled.reports))
+    if rest.targets:
+        launched = _launch(rest, python.path, known, answers, way)
+        known.keep(project.jobs, answers, launched.environment)
+    reports = _in_order(project, [*answers.in_order(), *recalled.discovered])
+    ours = {"gradhook": __version__, "interpreter": str(python.path), "interpreter_from": python.why}
+    off = {"cache": f"off: {known.trouble}"} if known.trouble else {}
+    return _Ran(reports, {**launched.environment, **ours, **off}, launched.interrupted)
+
+
+def _launch(project: Project, python: Path, known: Memory, answers: Answers, way: _Way) -> Launched:
+    settings = project.config.settings
+    return launch(
+        python,
+        replace(_request(project, way.account), trace=known.on is not None),
         timeout=settings.timeout,
         memory=settings.max_memory,
         workers=settings.jobs,
-        times=times,
-        until=None if settings.max_seconds is None else start + settings.max_seconds,
-        platform=None if config.origins["platform"] == "default" else settings.platform,
-        on_message=partial(_follow, {job.number: job.target for job in project.jobs}, progress),
+        times=way.times,
+        until=None if settings.max_seconds is None else way.start + settings.max_seconds,
+        platform=platform(project.config),
+        on_message=partial(_follow, {job.number: job.target for job in project.jobs}, answers, way.progress),
     )
-    ours = {"gradhook": __version__, "interpreter": str(python.path), "interpreter_from": python.why}
-    reports = tuple(map(_lenient, launched.reports))
-    return _Ran(reports, {**launched.environment, **ours}, launched.interrupted)
+
+
+def _in_order(project: Project, reports: Iterable[TargetReport]) -> tuple[TargetReport, ...]:
+    """In the order of the jobs; what was discovered comes after, in the order of the modules."""
+    jobs = project.jobs
+    place = {job.target: job.number for job in reversed(jobs)}
+    module = {_module(job): job.number for job in reversed(jobs)}
+
+    def key(report: TargetReport) -> tuple[int, int]:
+        target = report.target
+        return place.get(target, len(jobs)), module.get((target.module, target.path), len(jobs))
+
+    return tuple(sorted(reports, key=key))
 
 
 def _lenient(report: TargetReport) -> TargetReport:
@@ -116,12 +154,18 @@ def _lenient(report: TargetReport) -> TargetReport:
 def _request(project: Project, account: bool = False) -> Request:
     root, settings = project.config.root, project.config.settings
     shared = {f.name: getattr(settings, f.name) for f in fields(CheckSettings) if f.name != "account"}
-    paths = [str(path) for path in (root, root / "src") if path.is_dir()]
     jobs = project.jobs
     modules = {_module(job) for job in jobs if job.number not in project.left_out}
     needed = tuple(job for job in jobs if _module(job) in modules)
     skip = tuple(job.number for job in needed if job.number in project.left_out)
-    return Request(str(root), tuple(paths), needed, CheckSettings(**shared, account=account), skip, slow=settings.slow)
+    checks = CheckSettings(**shared, account=account)
+    return Request(str(root), _import_paths(project), needed, checks, skip, slow=settings.slow)
+
+
+def _import_paths(project: Project) -> tuple[str, ...]:
+    """From where a worker imports before it looks elsewhere."""
+    root = project.config.root
+    return tuple(str(path) for path in (root, root / "src") if path.is_dir())
 
 
 def _module(job: Job) -> tuple[str, str]:
@@ -129,8 +173,12 @@ def _module(job: Job) -> tuple[str, str]:
     return job.target.module, job.target.path
 
 
-def _follow(targets: dict[int, Target], progress: Progress | None, message: Message) -> None:
-    """Tell ``progress`` in its own words what workers say."""
+def _follow(targets: dict[int, Target], answers: Answers, progress: Progress | None, message: Message) -> None:
+    """Keep what workers say, and tell ``progress`` of it in its own words."""
+    if isinstance(message, Answered):
+        answers.reports[message.number] = _lenient(message.report)
+    if isinstance(message, Depended):
+        answers.depended.append(message)
     if isinstance(message, Discovered):
         targets[message.job.number] = message.job.target
     if progress and isinstance(message, Began):

@@ -27,6 +27,13 @@ settings.load_profile("ci" if os.environ.get("CI") else "here")
 FAKE_BOOT = Path(__file__).parent / "fake_boot.py"
 
 
+@pytest.fixture(autouse=True)
+def _no_memory(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Every test checks for itself, and none leaves a key with whoever runs them; tests/cache wants it otherwise."""
+    monkeypatch.setenv("GRADHOOK_CACHE", "0")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "user"))
+
+
 class Repository:
     """A user's repository, and a launch of the workers on some of its functions."""
 

@@ -17,6 +17,7 @@ from gradhook.model import Target
 from gradhook.wire import Depended
 
 SEEN = "seen"
+_KEYS = {"name", "used", "lacking"}
 
 
 @dataclass(frozen=True)
@@ -26,12 +27,7 @@ class Known:
     files: Mapping[str, tuple[frozenset[str], frozenset[str]]]
 
     def concerns(self, target: Target, changed: Collection[str]) -> bool:
-        """Whether a target depends on one of some files, by their real paths, or has lost one.
-
-        One that was never examined, is concerned by everything.
-        """
-        if name_of(target) not in self.files:
-            return True
+        """Whether a target that was examined depends on one of some files, by their real paths, or has lost one."""
         used, lacking = self.files[name_of(target)]
         return not used.union(lacking).isdisjoint(changed) or not all(map(os.path.exists, used))
 
@@ -42,8 +38,8 @@ class Known:
 
 def known(store: Store) -> Known:
     """What earlier runs kept."""
-    entries = [entry for entry in store.all(SEEN) if isinstance(entry, dict)]
-    return Known({e["name"]: (frozenset(e["used"]), frozenset(e["lacking"])) for e in entries if len(e) == 3})
+    entries = [e for e in store.all(SEEN) if isinstance(e, dict) and e.keys() == _KEYS]
+    return Known({e["name"]: (frozenset(e["used"]), frozenset(e["lacking"])) for e in entries})
 
 
 def keep(store: Store, targets: Mapping[int, Target], depended: Depended) -> None:

@@ -1,7 +1,8 @@
 """Which targets passed before with everything that they depend on as it is now?
 
-Only passes are kept. A claim that the scan cannot see is found when its module is imported, so it is kept with every
-claim of its module: where one of those did not pass, none of the module is kept.
+Only passes are kept, and what could not be asked of a rule that nobody claims. A claim that the scan cannot see is found
+when its module is imported, so it is kept with every claim of its module: where one of those did not pass, none of the
+module is kept.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from gradhook.cache import world
 from gradhook.cache.fingerprints import UNKNOWN, digest
 from gradhook.cache.store import Store
 from gradhook.cache.world import Now, World
-from gradhook.model import ClaimKind, Target, TargetReport, Verdict
+from gradhook.model import LEFT_OUT, ClaimKind, Target, TargetReport, Verdict
 from gradhook.wire import Depended, Job, build, plain
 
 PASSED, WORLDS = "passed", "worlds"
@@ -111,7 +112,9 @@ def _entries(
 
 def _is_kept(report: TargetReport) -> bool:
     """A rule without a claim never passes; nothing wrong was found with it when it was skipped."""
-    return report.verdict is Verdict.PASS or (report.verdict is Verdict.SKIP and report.target.claim is ClaimKind.RULE)
+    was_left_out = any(finding.code == LEFT_OUT for finding in report.findings)
+    is_skipped_rule = report.verdict is Verdict.SKIP and report.target.claim is ClaimKind.RULE
+    return report.verdict is Verdict.PASS or (is_skipped_rule and not was_left_out)
 
 
 def _held(passes: Passes, name: str, now: Now, worlds: dict[str, World | None]) -> Any:

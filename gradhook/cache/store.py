@@ -77,10 +77,10 @@ class Store:
         Raises:
             OSError: it cannot be made.
         """
-        self.folder.mkdir(exist_ok=True)
+        self.folder.mkdir(exist_ok=True, parents=True)
         for name, text in _MARKS.items():
-            if not (self.folder / name).is_file():
-                _replace(self.folder / name, text.encode())
+            if not (self.folder.parent / name).is_file():
+                _replace(self.folder.parent / name, text.encode())
 
     def prune(self, most: int = MOST) -> None:
         """Let the oldest entries go where there are too many, and drafts that a killed process left behind."""

@@ -21,7 +21,7 @@ from gradhook.config import Source
 from gradhook.config.settings import BY_KEY
 from gradhook.errors import GradhookError
 from gradhook.model import Report
-from gradhook.reporters.wording import summary
+from gradhook.reporters.wording import clean, summary
 
 if TYPE_CHECKING:
     from gradhook.cli.watch import Find, Tell
@@ -38,6 +38,7 @@ class _Form:
     output_file: Path | None
     look: formats.Look
     against: str | None = None
+    affected: bool = False
 
 
 @click.command(epilog=options.EVERYWHERE)
@@ -53,6 +54,9 @@ class _Form:
 @click.option("--config-from", metavar="REF", help="Read the settings of the configuration files at this git revision.")
 @progress_option
 @formats.durations
+@click.option(
+    "--affected", is_flag=True, is_eager=True, help="PATHS are files that changed: check what depends on them."
+)
 @click.option("--watch", "watches", is_flag=True, help="Stay, and check again what a saved file affects.")
 @options.name
 @click.option("-q", "--quiet", is_flag=True, help="Leave out what passed, versions and progress.")
@@ -68,6 +72,7 @@ def check(
     times: dict[str, float],
     progressing: bool | None,
     durations: int,
+    affected: bool,
     watches: bool,
     name: str,
     quiet: bool,
@@ -78,12 +83,16 @@ def check(
     """Check the annotated functions in PATHS (files and folders; by default the working directory)."""
     from gradhook import session  # a third of the start-up, which `gradhook --help` does not need
 
-    find = partial(_found, paths, options.overrides(said), options.source_of(said), name, config_from)
+    find = partial(
+        _found, paths, options.overrides(said), options.source_of(said), name, config_from, affected and bool(paths)
+    )
     look = formats.look(color, output_file, verbose, quiet, durations)
-    tell = partial(_told, _Form(name, shard, wanted, output_file, look, against))
+    tell = partial(_told, _Form(name, shard, wanted, output_file, look, against, affected))
     if shows:
         return _shown(find())
     if watches:
+        if affected:
+            raise click.UsageError("--watch and --affected exclude each other: --watch looks for changes itself")
         _watch(find, tell, shard, quiet)
     projects = find()
     _warn(projects, quiet)
@@ -115,16 +124,23 @@ def _warn(projects: Sequence[Project], quiet: bool) -> None:
 
 
 def _found(
-    paths: Sequence[Path], overrides: Mapping[str, Any], source: Source, name: str, config_from: str | None
+    paths: Sequence[Path],
+    overrides: Mapping[str, Any],
+    source: Source,
+    name: str,
+    config_from: str | None,
+    affected: bool,
 ) -> Sequence[Project]:
-    from gradhook import session
+    from gradhook import concerned, session
 
+    find = partial(concerned.concerned if affected else session.find, paths, overrides, source=source)
+    choose = named if affected else _chosen
     if not config_from:
-        return _chosen(session.find(paths, overrides, source=source), name)
+        return choose(find(), name)
     from gradhook.against.base import settings_from
 
     with settings_from(config_from, Path.cwd()) as read:
-        return _chosen(session.find(paths, overrides, source=source, read=read), name)
+        return choose(find(read=read), name)
 
 
 def _told(form: _Form, checked: Report, projects: Sequence[Project]) -> int:
@@ -135,7 +151,8 @@ def _told(form: _Form, checked: Report, projects: Sequence[Project]) -> int:
     written = options.output_format(projects)
     text = formats.rendered(report, written, code, form.look)
     if not report.targets and not report.interrupted:
-        text = _with_nothing(text, report, projects, written, form.shard)
+        text = _with_nothing(text, report, projects, written, form)
+    _complain(report, form.look.quiet)
     deliver(text, form.output_file)
     formats.write_all(report, form.wanted, code)
     if form.output_file and not form.look.quiet:
@@ -151,13 +168,22 @@ def _labelled(report: Report, shard: shards.Shard | None) -> Report:
     return replace(report, environment=environment, settings={**report.settings, **part})
 
 
-def _with_nothing(text: str, report: Report, projects: Sequence[Project], form: str, shard: shards.Shard | None) -> str:
+def _complain(report: Report, quiet: bool) -> None:
+    """Say why passes could be neither taken from the cache nor kept there, though that was wanted."""
+    parts = [report.environment, *report.environment.get("projects", {}).values()]
+    for trouble in dict.fromkeys(part["cache"] for part in parts if "cache" in part and not quiet):
+        click.echo(f"gradhook: the cache is {clean(trouble)}", err=True)
+
+
+def _with_nothing(text: str, report: Report, projects: Sequence[Project], written: str, form: _Form) -> str:
     """Say that nothing is annotated: on the screen, or beside a report that a program reads."""
     files = sum(len(project.scan.files) for project in projects)
     line = f"no annotated functions in {files} file{'s' * (files != 1)}"
     if any(project.targets for project in projects):
-        line = f"no annotated functions are left for shard {shard}"
-    if form == "terminal":
+        line = f"no annotated functions are left for shard {form.shard}"
+    if form.affected:
+        line = "nothing annotated depends on these files"
+    if written == "terminal":
         return f"{text}\n{line}\n" if report.notices or report.ignored else f"{line}\n"
     click.echo(line, err=True)
     return text

@@ -108,12 +108,12 @@ def _in_a_folder(ctx: click.Context, param: click.Parameter, value: Path | None)
 
 
 def _paths(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[Path, ...]:
-    """Files and folders that exist."""
+    """Files and folders that exist; of files that changed, some may be gone."""
     for name in value:
         if name == "-":
             text = "gradhook imports what it checks, so it cannot read code from standard input; name a file"
             raise click.BadParameter(text, ctx, param)
-        if not _exists(Path(name)):
+        if not ctx.params.get("affected") and not _exists(Path(name)):
             raise GradhookError(f"there is no file or folder {name!r}", "check the name and the working directory")
     return tuple(map(Path, value))
 

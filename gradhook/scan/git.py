@@ -16,6 +16,11 @@ def tracked_and_new(folder: Path, *patterns: str) -> list[str] | None:
     return _ask(folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *(patterns or ["*.py"]))
 
 
+def tracked(folder: Path, name: str) -> bool:
+    """Whether git tracks a file or folder, or anything in it."""
+    return bool(_ask(folder, "ls-files", "-z", "--cached", "--", name))
+
+
 def mentioning(folder: Path, words: Sequence[str], *, whole: bool = False) -> list[str] | None:
     """Those of these files whose text contains one of the words (``whole``: as a word); ``None`` where git can't say.
 

@@ -39,13 +39,20 @@ def instead(name: str) -> Iterator[str]:
     For the latter, folders of installed distributions count as well.
     """
     parent, _, last = name.rpartition(".")
-    if name in sys.modules and parent:
+    if name in sys.modules and (parent or _is_users(name)):
         return
     for folder in _searched(parent) if parent in sys.modules or not parent else ():
         if name in sys.modules and is_foreign(os.path.join(folder, "")):  # noqa: PTH118
             continue
         base = os.path.join(folder, last)  # noqa: PTH118
         yield from (base, *(base + end for end in (*_ENDS, ".py")))
+
+
+def _is_users(name: str) -> bool:
+    """Whether a loaded module or namespace is the user's."""
+    module = sys.modules[name]
+    places = [getattr(module, "__file__", None), *getattr(module, "__path__", ())]
+    return any(isinstance(place, str) and not is_foreign(os.path.abspath(place)) for place in places)  # noqa: PTH100
 
 
 def _searched(package: str) -> Sequence[str]:

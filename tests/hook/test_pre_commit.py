@@ -172,7 +172,7 @@ def test_three_thousand_names(user: Any, environment: Make) -> None:
     ran = user.all_files()
     assert ran.code == 1
     assert "FAIL  energy" in ran.text
-    assert "no annotated functions in" in ran.text
+    assert "nothing annotated depends on these files" in ran.text
 
 
 def test_an_excluded_file_that_is_named_stays_excluded(user: Any, environment: Make) -> None:
@@ -182,7 +182,7 @@ def test_an_excluded_file_that_is_named_stays_excluded(user: Any, environment: M
     user.git("add", "-A")
     ran = user.all_files()
     assert ran.code == 0, ran.text
-    assert "no annotated functions in 0 files" in ran.text
+    assert "nothing annotated depends on these files" in ran.text
 
 
 def test_tracked_files_stay_as_they_are(user: Any, environment: Make) -> None:
@@ -219,6 +219,34 @@ def test_the_system_hook_takes_what_is_active(user: Any, environment: Make, tmp_
     assert "Executable `gradhook` not found" in user.all_files().text
     user.environ["PATH"] = f"{active / 'bin'}{os.pathsep}{user.environ['PATH']}"
     assert which(user.all_files()) == str(active)
+
+
+def test_a_commit_checks_what_depends_on_its_files(user: Any, environment: Make) -> None:
+    """A helper, a data file, a file that concerns nothing, and a failure elsewhere that this commit does not touch."""
+    environment(user.root / ".venv")
+    user.write("helper.py", "import json\nfactor = 2.0\nshift = json.load(open('shift.json'))\n")
+    user.write("shift.json", "0.0")
+    user.write("README.md", "text")
+    user.write(
+        "model.py",
+        RIGHT.replace("2.0 * g", "factor * g").replace("import jax,", "from helper import factor\nimport jax,"),
+    )
+    user.write("other.py", WRONG)
+    user.git("add", "-A")
+    assert "1 failed, 1 passed" in user.all_files().text
+    user.commit()
+    for name, text, code, said in (
+        ("README.md", "more", 0, "nothing annotated depends on these files"),
+        ("shift.json", "0.5", 0, "1 passed"),
+        ("helper.py", "factor = 2.5\n", 1, "FAIL  energy"),
+        ("other.py", RIGHT, 0, "1 passed"),
+    ):
+        user.write(name, text)
+        user.git("add", "-A")
+        ran = user.run("run", "--color", "never")
+        assert (ran.code, said in ran.text) == (code, True), (name, ran.text)
+        assert "1 failed, 1 passed" not in ran.text
+        user.commit()
 
 
 def test_hook_and_project_of_different_pythons(user: Any, environment: Make, other_python: str) -> None:
