@@ -15,7 +15,7 @@ from typing import Any
 
 from gradhook.cache.affected import Known, known, real
 from gradhook.cache.store import FOLDER
-from gradhook.config import NEAREST, Source, load, project_root
+from gradhook.config import FILES, NEAREST, Source, load, project_root
 from gradhook.errors import GradhookError
 from gradhook.memory import memory
 from gradhook.model import Target
@@ -49,7 +49,7 @@ def _narrowed(project: Project, files: Sequence[Path], is_home: bool, environ: M
     config, changed = project.config, frozenset(real(map(str, files)))
     store = memory(config, environ).store
     seen = known(store) if store else Known({})
-    all_of_it = is_home and config.file in files
+    all_of_it = is_home and not {config.file, *(config.root / name for name in FILES)}.isdisjoint(files)
     new_too = is_home and any(file.suffix == ".py" for file in files)
     wanted = partial(_is_concerned, seen=seen, changed=changed, all_of_it=all_of_it, new_too=new_too)
     names = {os.path.relpath(file, config.root).replace(os.sep, "/") for file in files}

@@ -76,6 +76,7 @@ GOOD = {
     "slow": ("false", False),
     "fail-on-empty": ("true", True),
     "exit_zero": ("true", True),
+    "cache": ("false", False),
 }
 
 

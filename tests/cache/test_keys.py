@@ -68,19 +68,17 @@ def test_touching_a_file_changes_nothing(warm: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["order", "rtol", "atol", "seed", "modes", "timeout", "select", "ignore", "self_test", "max_memory"]
+    "name", ["order", "rtol", "atol", "seed", "modes", "timeout", "self_test", "curves", "max_memory"]
 )
 def test_a_setting(warm: Any, name: str) -> None:
-    values = {
-        "order": "2",
-        "modes": "rev",
-        "select": "GRD1",
-        "ignore": "GRD301",
-        "self_test": True,
-        "max_memory": "9000",
-    }
+    values = {"order": "2", "modes": "rev", "self_test": True, "curves": True, "max_memory": "9000"}
     assert warm.check(**{name: values.get(name, "7")}) == PASSED
     assert warm.check() == CACHED
+
+
+@pytest.mark.parametrize("said", [{"select": "GRD1"}, {"ignore": "GRD301"}, {"undecided": "warn"}, {"jobs": "2"}])
+def test_what_is_only_a_matter_of_showing(warm: Any, said: dict[str, str]) -> None:
+    assert warm.check(**said) == CACHED
 
 
 def test_a_setting_in_the_file(warm: Any) -> None:
