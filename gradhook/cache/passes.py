@@ -1,8 +1,8 @@
 """Which targets passed before with everything that they depend on as it is now?
 
-Only passes are kept, and what could not be asked of a rule that nobody claims. A claim that the scan cannot see is found
-when its module is imported, so it is kept with every claim of its module: where one of those did not pass, none of the
-module is kept.
+Only passes are kept, and what could not be asked of a rule that nobody claims. A claim that the scan cannot see is
+found when its module is imported, so it is kept with every claim of its module: where one of those did not pass, none
+of the module is kept.
 """
 
 from __future__ import annotations
