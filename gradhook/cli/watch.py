@@ -92,7 +92,9 @@ def joined(before: Report, new: Report, again: Sequence[Project], changed: Colle
     kept = [t for t in before.targets if t.target not in asked and Path(t.target.root, t.target.path) not in changed]
     targets = sorted([*kept, *new.targets], key=lambda t: (t.target.root, t.target.path, t.target.line, t.target.mark))
     environment = new.environment if any(project.targets for project in again) else before.environment
-    return replace(new, targets=tuple(targets), environment=environment)
+    names = {report.target.name for report in kept}
+    ignored = (*(item for item in before.ignored if item.target in names), *new.ignored)
+    return replace(new, targets=tuple(targets), environment=environment, ignored=ignored)
 
 
 def stamps(projects: Sequence[Project]) -> Stamps:

@@ -101,7 +101,10 @@ def _comparison(found: Comparison, shown: list[Curve], view: _View) -> Iterator[
     yield f"  {view.paint(head, '1')}: {', '.join(f'{n} {word}' for word, n in counts if n) or 'nothing compared'}"
     yield f"    worst element  {clean(found.of)}"
     yield f"    claimed        {found.claimed:.12g}"
-    yield f"    measured       {found.measured:.12g} ± {found.error:.1g} ({found.shape})"
+    if found.shape == "declared":
+        yield f"    declared       {found.measured:.12g}"
+    else:
+        yield f"    measured       {found.measured:.12g} ± {found.error:.1g} ({found.shape})"
     yield f"    allowed        {found.allowed:.2g}, {resolution(found.resolution)}"
     yield from [f"    noise          {found.noise:.1g}"] * bool(found.noise)
     if found.curve:

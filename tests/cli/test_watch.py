@@ -17,7 +17,7 @@ import pytest
 
 from gradhook import session
 from gradhook.cli import watch
-from gradhook.model import Report
+from gradhook.model import Ignored, Report
 
 FILES = {
     "pyproject.toml": "",
@@ -132,10 +132,12 @@ def test_what_the_configuration_names(tmp_path: Path) -> None:
 def test_other_answers_stay(projects: tuple[session.Project, ...], tmp_path: Path, verdicts: list[str]) -> None:
     first, line = watch.checked(projects, None, (), quiet=True)
     assert (line, verdicts) == ("checked 2 of 2 targets", ["cube", "square"])
-    old = replace(first, environment={"old": True})
+    ignored = tuple(Ignored("GRD406", "--ignore", "m.py", 1, "", name) for name in ("alone:cube", "losses:square", ""))
+    old = replace(first, environment={"old": True}, ignored=ignored)
     second, line = watch.checked(projects, old, {tmp_path / "alone.py"}, quiet=True)
     assert (line, verdicts[2:]) == ("checked 1 of 2 targets", ["cube"])
     assert [t.target.qualname for t in second.targets] == ["cube", "square"]
+    assert [item.target for item in second.ignored] == ["losses:square"]
     third, line = watch.checked(projects, old, {tmp_path / "other.py"}, quiet=True)
     assert (line, third.environment) == ("checked 0 of 2 targets", {"old": True})
 

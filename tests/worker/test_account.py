@@ -142,15 +142,23 @@ def test_where_the_function_does_not_run_the_inputs_are_told() -> None:
     ]
 
 
-def test_a_surrogate_is_compared_with_no_differences() -> None:
+@pytest.mark.parametrize(
+    ("slope", "decision"),
+    [(1.0, "passes: as declared, up to rounding"), (2.0, "fails: the rule gives 2, declared is 1")],
+)
+def test_a_surrogate_stands_beside_what_was_declared(slope: float, decision: str) -> None:
     @jax.custom_jvp
     def ste(x: Any) -> Any:
         return jnp.round(x)
 
-    ste.defjvp(lambda p, t: (ste(*p), t[0]))
+    ste.defjvp(lambda p, t: (ste(*p), slope * t[0]))
     options = {"forward": jnp.round, "derivative_of": lambda x: x}
     (account,) = told(ste, kind="surrogate", args=(uniform(3, low=-2, high=2),), **options).accounts
-    assert (len(account.inputs), account.comparisons) == (1, ())
+    forward, reverse = account.comparisons
+    assert (forward.what, forward.shape) == ("forward mode beside the declared derivative", "declared")
+    assert (forward.decision, reverse.decision) == (decision, decision)
+    assert bool(forward.failed) is (slope == 2)
+    assert (forward.claimed, forward.measured, forward.curve) == (slope, 1.0, None)
 
 
 def test_nothing_is_told_unasked_and_all_of_it_travels() -> None:
