@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,8 @@ from typing import Any
 from gradhook import __version__
 from gradhook.config import Config
 from gradhook.ignoring import Heard, hear
-from gradhook.launch import Launched, launch
+from gradhook.interpreter import choose
+from gradhook.launch import Launched, desk, launch
 from gradhook.memory import Answers, Memory, memory, platform
 from gradhook.model import LEFT_OUT, UNCLAIMED, CheckSettings, Outcome, Report, Target, TargetReport, Verdict
 from gradhook.projects import Project as Project
@@ -139,6 +141,30 @@ def _in_order(project: Project, reports: Iterable[TargetReport]) -> tuple[Target
         return place.get(target, len(jobs)), module.get((target.module, target.path), len(jobs))
 
     return tuple(sorted(reports, key=key))
+
+
+@contextmanager
+def asking(
+    project: Project, python: str | None = None, discovered: Callable[[Target], None] = lambda target: None
+) -> Iterator[Callable[[int], TargetReport]]:
+    """What answers the jobs of a project one by one, when it is asked, in one worker that starts with the first.
+
+    ``python`` is the interpreter where the settings name none; ``discovered`` hears of claims that the scan missed.
+
+    Raises:
+        GradhookError: the project has no interpreter with JAX; when asked, its worker cannot run.
+    """
+    config, settings = project.config, project.config.settings
+    chosen = choose(settings.python or python, config.root, os.environ, origin=config.origins["python"])
+    with desk(
+        chosen.path,
+        _request(project),
+        timeout=settings.timeout,
+        memory=settings.max_memory,
+        platform=platform(config),
+        on_message=lambda message: discovered(message.job.target) if isinstance(message, Discovered) else None,
+    ) as ask:
+        yield lambda number: hear(config, project.scan, (_lenient(ask(number)),), whole=False).targets[0]
 
 
 def _lenient(report: TargetReport) -> TargetReport:

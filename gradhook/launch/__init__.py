@@ -92,6 +92,7 @@ def desk(
     timeout: float,
     memory: float = 0.0,
     platform: str | None = None,
+    on_message: Callable[[Message], None] = _ignore,
     boot: Path = BOOT,
     environ: Mapping[str, str] = os.environ,
 ) -> Iterator[Callable[[int], TargetReport]]:
@@ -100,7 +101,7 @@ def desk(
     Raises:
         GradhookError: when asked, as ``launch``.
     """
-    run = Run(request, timeout, memory, _ignore, _no_time, None, jobs_of(request))
+    run = Run(request, timeout, memory, on_message, _no_time, None, jobs_of(request))
     questions: list[int] = []
     environment = surroundings(python, platform, environ)
     start = partial(started, python, boot, environ=environment, memory=memory * MEGABYTE)
