@@ -9,7 +9,7 @@ import numpy as np
 
 from gradhook.judge import Array, Flags
 from gradhook.model import Mode
-from gradhook.probe import Fault
+from gradhook.probe import Fault, Suspect
 
 Triple = tuple[float, float, float]
 """A number left of, on and right of a boundary, one unit in the last place apart."""
@@ -117,6 +117,18 @@ class Sweep:
     """The argument, or the part of it, to which ``input`` belongs."""
 
 
+@dataclass(frozen=True)
+class InUse:
+    """The custom rules inside a function on which its derivative rests, and those that have no part in it.
+
+    ``reached``: whether there is anything at all, a rule or a ``stop_gradient``, that could make a surrogate of it.
+    """
+
+    reached: bool
+    used: tuple[Suspect, ...] = ()
+    idle: tuple[Suspect, ...] = ()
+
+
 class Rulebook(Protocol):
     """What can be asked of a function with a rule of its own."""
 
@@ -135,6 +147,7 @@ class Rulebook(Protocol):
     def composition(self) -> tuple[Trial, ...]: ...
     def second(self) -> tuple[Trial, ...]: ...
     def sweeps(self) -> tuple[Sweep, ...]: ...
+    def in_use(self) -> InUse: ...
 
 
 def _largest(values: Array) -> float:

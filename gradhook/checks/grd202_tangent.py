@@ -7,8 +7,9 @@ import dataclasses
 import numpy as np
 
 from gradhook.comparison import compare
+from gradhook.contracts import Rulebook
 from gradhook.judge import SURROGATE, Array, Flags
-from gradhook.messages import MODE_NAMES, number
+from gradhook.messages import MODE_NAMES, file_line, number
 from gradhook.model import ClaimKind, Finding, Mode, Outcome, Rule, Verdict, worst
 from gradhook.probe import Contract, Fault, Probe
 
@@ -25,6 +26,7 @@ def run(probe: Probe) -> Outcome:
     contract = probe.contract()
     declared = contract is not None and not np.isnan(contract.declared).all()
     outcomes = [_mode(contract, mode, probe) for mode in contract.claims] if contract and declared else []
+    outcomes = _explained(outcomes, probe.rulebook())
     if all(o.verdict in (Verdict.PASS, Verdict.SKIP) for o in outcomes):
         outcomes += [*_measured(probe), *_strays(probe)]
     if not outcomes:
@@ -58,6 +60,25 @@ def _mode(contract: Contract, mode: Mode, probe: Probe) -> Outcome:
     wrong = ~np.any([_as_declared(claim, values) for values in (declared, *others)], axis=0)
     findings = (_finding(contract, mode, claim, declared, wrong, probe),) if wrong.any() else ()
     return Outcome(RULE.code, Verdict.FAIL if findings else Verdict.PASS, probe.case, findings)
+
+
+def _explained(outcomes: list[Outcome], rulebook: Rulebook | None) -> list[Outcome]:
+    """Which rules the derivative rests on; where it is not the declared one, whether a rule was lost on the way."""
+    if rulebook is None or all(o.verdict is Verdict.SKIP for o in outcomes):
+        return outcomes
+    rules = rulebook.in_use()
+    used, idle = (", ".join(f"`{r.name}` ({file_line(r.path, r.line)})" for r in rs) for rs in (rules.used, rules.idle))
+    note = "; ".join([f"rests on the rule of {used}"] * bool(used) + [f"not on that of {idle}"] * bool(idle))
+    lost = "" if rules.reached else "no rule is reached: was its name bound again, or is the plain function called?"
+    lost = f"the rule of {idle} is lost on the way: the derivative does not rest on it" if idle else lost
+    return [
+        dataclasses.replace(
+            o,
+            note="; ".join(filter(None, [o.note, note])) if o.verdict is not Verdict.SKIP else o.note,
+            findings=tuple(dataclasses.replace(f, help=lost or f.help) for f in o.findings),
+        )
+        for o in outcomes
+    ]
 
 
 def _as_declared(claim: Array, declared: Array) -> Flags:

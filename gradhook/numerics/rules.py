@@ -66,6 +66,10 @@ class Replay:
         )
 
     def _without(self, removed: Removed) -> Callable[[Any], Any]:
+        return self.rewritten(removed, lambda code: code)
+
+    def rewritten(self, removed: Removed, change: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """The function with ``change`` of the code under some of its suspects in their place."""
         gone = {self.suspects[number] for number in removed}
         # Equations are no values; their identity is enough, for the jaxpr keeps them alive.
         marked = {id(equation) for equation, suspect in self._found if suspect in gone}
@@ -74,7 +78,7 @@ class Replay:
             if id(equation) not in marked:
                 return equation
             code = jaxprs.primal_code(equation)
-            return jaxprs.call_of(None if code is None else jaxprs.rewritten(code, rewrite), equation)
+            return jaxprs.call_of(None if code is None else change(jaxprs.rewritten(code, rewrite)), equation)
 
         run = jaxprs.function_of(jaxprs.rewritten(self.laboratory.held.jaxpr, rewrite))
         return lambda vector: run(vector)[0]

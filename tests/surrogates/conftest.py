@@ -7,7 +7,7 @@ import jax
 import pytest
 
 from gradhook.checks import all_checks
-from gradhook.model import CheckSettings, ClaimKind, Outcome, Target
+from gradhook.model import CheckSettings, ClaimKind, Outcome, Target, Verdict, worst
 from gradhook.worker.examine import examine
 
 Answers = dict[str, list[Outcome]]
@@ -31,5 +31,18 @@ def contract() -> Examine:
         for outcome in report.outcomes:
             answers.setdefault(outcome.code, []).append(outcome)
         return answers
+
+    return run
+
+
+@pytest.fixture
+def verdict_without() -> Callable[..., Verdict]:
+    """The verdict about a surrogate when some codes are ignored."""
+
+    def run(function: Any, codes: tuple[str, ...], **options: Any) -> Verdict:
+        target = Target("module", "f", "module.py", 1, 1, ClaimKind.SURROGATE, "/nowhere")
+        report = examine(function, target, options, CheckSettings(), lambda case: None)
+        left = [o.verdict for o in report.outcomes if o.code not in codes]
+        return worst(left)
 
     return run

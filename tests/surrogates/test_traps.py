@@ -2,7 +2,7 @@
 
 Numbers are those of the contract: 1 value, 2 tangent, 3 zero and homogeneity, 4 additivity, 5 transposition, 6 adjoint,
 7 composition, 8 symbolic zeros, 9 structure, 10 second order, 11 ties, 12 bounds, 13 extremes, 14 kind of claim,
-15 rule in use, 16 parameters, 17 the smooth stand-in itself.
+15 rule in use (``test_in_use.py``), 16 parameters, 17 the smooth stand-in itself.
 """
 
 from __future__ import annotations
@@ -256,6 +256,17 @@ TRAPS = {
         _quantised("forgotten"), _quantised("exact"), "GRD202", "claimed exact", QUANTISED
     ),
 }  # fmt: skip
+ALSO = {
+    "1 the rule returns its input as value": {"GRD208"},
+    "3 an affine rule": {"GRD202"},
+    "4 a rule that keeps positive tangents only": {"GRD202"},
+    "4 a homogeneous rule that does not add up": {"GRD202", "GRD204"},
+    "5 a squared tangent": {"GRD201", "GRD202", "GRD204"},
+    "6 a transposition of its own": {"GRD202"},
+    "7 custom_jvp(jnp.round) under jit": {"GRD201"},
+    "11 floor(x + 0.5)": {"GRD201"},
+}
+"""Where a second question sees the same mistake from its own side; everywhere else the first one is alone."""
 STAND_INS = {"17 a wrong stand-in": (_smooth(1.5), _smooth(1.0))}
 
 
@@ -267,10 +278,14 @@ def _options(name: str, which: int) -> dict[str, Any]:
 @pytest.mark.parametrize("name", TRAPS)
 def test_the_question_finds_the_trap(name: str, contract: Any) -> None:
     trap = TRAPS[name]
-    outcomes = contract(trap.wrong, **_options(name, 0))[trap.code]
+    answers = contract(trap.wrong, **_options(name, 0))
+    outcomes = answers[trap.code]
     said = [finding.message for outcome in outcomes for finding in outcome.findings]
     assert any(outcome.verdict is Verdict.FAIL for outcome in outcomes), said
     assert any(trap.says in message for message in said), said
+    # Without this question the target would be green, but for those that are listed.
+    failed = {code for code, several in answers.items() for o in several if o.verdict is Verdict.FAIL}
+    assert failed == {trap.code} | ALSO.get(name, set())
 
 
 @pytest.mark.parametrize("name", TRAPS)
@@ -279,3 +294,9 @@ def test_the_mended_twin_passes_every_question(name: str, contract: Any) -> None
     found = [(o.code, f.message) for outcomes in answers.values() for o in outcomes for f in o.findings]
     assert found == []
     assert all(o.verdict is not Verdict.SKIP for o in answers["GRD205"])
+
+
+@pytest.mark.parametrize("name", ["8 symbolic zeros", "10 the rule calls the plain function", "15 lost under vmap"])
+def test_without_the_question_the_target_is_green(name: str, verdict_without: Any) -> None:
+    trap = TRAPS[name]
+    assert verdict_without(trap.wrong, (trap.code,), **_options(name, 0)) is Verdict.PASS

@@ -10,15 +10,19 @@ from typing import Any
 import jax
 import numpy as np
 
-from gradhook.contracts import Fit, Sweep, Trial
+from gradhook.contracts import Fit, InUse, Sweep, Trial
+from gradhook.judge import Tolerance
 from gradhook.model import Mode
 from gradhook.numerics.differences import Flags
 from gradhook.numerics.held import Arguments, Held, Wrt
 from gradhook.numerics.programs import Clock
+from gradhook.numerics.rules import Replay
+from gradhook.numerics.studies import Laboratory
 from gradhook.numerics.surrogates.battery import Battery, linearity
 from gradhook.numerics.surrogates.composition import composition
 from gradhook.numerics.surrogates.contract import contract
 from gradhook.numerics.surrogates.declared import Declared
+from gradhook.numerics.surrogates.in_use import in_use
 from gradhook.numerics.surrogates.lines import Line
 from gradhook.numerics.surrogates.second import second
 from gradhook.numerics.surrogates.structure import structure
@@ -99,6 +103,13 @@ class Rules:
     def second(self) -> tuple[Trial, ...]:
         """The second order."""
         return second(self.held, self.declared, self._existing, self.seed, self.clock)
+
+    def in_use(self) -> InUse:
+        """The custom rules inside a function that is none itself, and whether its derivative rests on them."""
+        if not self.held.traceable or not self._existing or rule_of(self.function) is not None:
+            return InUse(True)
+        laboratory = Laboratory(self.held, self.seed, self.modes, Tolerance(), None, self.clock)
+        return in_use(Replay(laboratory, self.function), self._existing[0])
 
     def sweeps(self) -> tuple[Sweep, ...]:
         """Inputs moved through their domain."""
