@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
 from gradhook.model import Finding, Report, TargetReport, Verdict
-from gradhook.reporters.wording import answers, clean, flat, place, resolution
+from gradhook.reporters.wording import answers, bias, clean, flat, place, resolution
 
 _ELEMENTS = {Verdict.FAIL: "failure", Verdict.UNDECIDED: "failure", Verdict.ERROR: "error", Verdict.SKIP: "skipped"}
 
@@ -44,7 +44,9 @@ def _case(suite: ET.Element, report: TargetReport) -> None:
         "time": f"{seconds:.3f}",
     }
     case = ET.SubElement(suite, "testcase", attributes)
+    known = [f"surrogate, {clean(text)}" for text in [bias(report)] if text]
     if report.verdict is Verdict.PASS:
+        _out(case, known)
         return
     findings = answers(report)
     first = findings[0]
@@ -56,9 +58,12 @@ def _case(suite: ET.Element, report: TargetReport) -> None:
     if report.verdict is Verdict.UNDECIDED:
         element.set("type", "undecided")
     element.text = "\n".join(line for finding in findings for line in _lines(finding, report))
-    if report.output:
-        printed = "\n".join(clean(line.expandtabs(4)) for line in report.output.splitlines())
-        ET.SubElement(case, "system-out").text = printed
+    _out(case, [*known, *(clean(line.expandtabs(4)) for line in report.output.splitlines())])
+
+
+def _out(case: ET.Element, lines: Sequence[str]) -> None:
+    if lines:
+        ET.SubElement(case, "system-out").text = "\n".join(lines)
 
 
 def _lines(finding: Finding, report: TargetReport) -> list[str]:

@@ -15,7 +15,7 @@ from gradhook.reporters.boundaries import HEAD, boundaries
 from gradhook.reporters.environment import environment_table
 from gradhook.reporters.markdown import TEXT, block, code, cut, row, table_head
 from gradhook.reporters.ranking import worst_first
-from gradhook.reporters.wording import answers, asked, flat, place, resolution, summary
+from gradhook.reporters.wording import answers, asked, bias, flat, place, resolution, summary
 
 LIMIT = 1_048_576 - 1
 _MOST_FINDINGS = 5
@@ -133,7 +133,7 @@ _PASSED = ("target", "what holds", "cases", "resolution", "seconds")
 
 def _passed(report: TargetReport) -> str:
     is_surrogate = report.target.claim is ClaimKind.SURROGATE
-    what = "surrogate, as declared" if is_surrogate else asked(report)
+    what = "<br>".join(filter(None, ["surrogate, as declared", bias(report)])) if is_surrogate else asked(report)
     cases = len({outcome.case for outcome in report.outcomes} - {None})
     seconds = "cached" if report.cached else f"{report.seconds.compile + report.seconds.run:.2f}"
     name = f"{code(report.target.name)}<br>{code(f'{report.target.path}:{report.target.line}')}"
@@ -149,7 +149,8 @@ def _exact(of: dict[Verdict, list[TargetReport]]) -> Iterator[TargetReport]:
 
 
 def _target(report: TargetReport, finding: Finding) -> str:
-    kind = " (surrogate)" if report.target.claim is ClaimKind.SURROGATE else ""
+    said = ", ".join(filter(None, ["surrogate", bias(report)]))
+    kind = f" ({said})" if report.target.claim is ClaimKind.SURROGATE else ""
     return f"{code(report.target.name)}{kind}<br>{code(place(finding, report.target))}"
 
 

@@ -15,6 +15,7 @@ from gradhook.reporters.wording import (
     WORSE_FIRST,
     answers,
     asked,
+    bias,
     both_modes,
     clean,
     flat,
@@ -144,6 +145,8 @@ def _target(report: TargetReport, view: _View) -> Iterator[str]:
         yield from _finding(finding, report, "" if again else name, said, view)
     if len(shown) < len(findings):
         yield from _below(f"and {len(findings) - len(shown)} more findings; -v shows all", view)
+    if report.verdict is not Verdict.PASS and (known := bias(report)):
+        yield from _below(f"surrogate · {known}", view)
     if view.verbose:
         yield from _asides(report, view)
     if report.verdict is not Verdict.PASS:
@@ -167,7 +170,7 @@ def _finding(finding: Finding, report: TargetReport, name: str, said: set[str], 
 def _facts(report: TargetReport, view: _View) -> Iterator[str]:
     """What a pass rests on."""
     yield "surrogate, as declared" if report.target.claim is ClaimKind.SURROGATE else asked(report)
-    yield from [o.note for o in report.outcomes if o.code == "GRD208" and o.note.startswith("bias: differs")][:1]
+    yield from filter(None, [bias(report)])
     cases = {outcome.case for outcome in report.outcomes} - {None}
     if len(cases) > 1:
         yield f"{len(cases)} cases"

@@ -68,6 +68,19 @@ def asked(report: TargetReport) -> str:
     return f"{order}, {' and '.join(modes)}" if modes else f"{len(passed)} question{'s' * (len(passed) != 1)}"
 
 
+def bias(report: TargetReport) -> str:
+    """Of a surrogate, how far it is from the true derivative at most, in any case; empty where nobody looked."""
+    notes = [o.note for o in report.outcomes if o.code == "GRD208" and o.note.startswith("bias: ")]
+    return max(notes, key=_last_number, default="")
+
+
+def _last_number(note: str) -> float:
+    try:
+        return float(note.rpartition(" ")[2])
+    except ValueError:
+        return -math.inf
+
+
 def is_left_out(report: TargetReport) -> bool:
     """Whether a target was on purpose not examined (time budget, slow targets)."""
     return report.verdict is Verdict.SKIP and any(finding.code == LEFT_OUT for finding in report.findings)
