@@ -108,7 +108,8 @@ def _left(report: Report, view: _View) -> list[str]:
     reasons = Counter(target.findings[0].message for target in report.targets if is_left_out(target))
     for reason, count in reasons.items():
         hint = "" if view.verbose else "; -v names them"
-        lines.append(f"{count} target{'s' * (count != 1)} {reason}: nothing is known about them{hint}")
+        what, them = ("target", "it") if count == 1 else ("targets", "them")
+        lines.append(f"{count} {what} {reason}: nothing is known about {them}{hint}")
     if report.interrupted:
         lines.append(f"interrupted: {len(report.unanswered)} of {_all(report)} targets have no answer")
     names = [f"  {clean(name)}" for name in report.unanswered if view.verbose]
