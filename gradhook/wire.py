@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import json
 import math
 import types
@@ -15,7 +16,7 @@ import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, NoReturn
 
 from gradhook.errors import GradhookError
 from gradhook.model import CheckSettings, Target, TargetReport
@@ -137,14 +138,41 @@ def decode(line: str) -> Message:
         GradhookError: the line is no message of this version.
     """
     try:
-        fields = json.loads(line)
+        fields = parse(line)
         kind = _MESSAGES[fields.pop("message")]
         message: Message = build(kind, fields)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except MISFITS as error:
         raise GradhookError(
             f"the worker and gradhook do not understand each other: {error}", "install one version of gradhook only"
         ) from error
+    if isinstance(message, Request) and message.version != VERSION:
+        raise GradhookError(f"the request has version {message.version}, not {VERSION}", "install one gradhook only")
     return message
+
+
+MISFITS = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
+"""What ``parse`` and ``build`` raise for what does not fit."""
+
+
+def parse(text: str | bytes) -> Any:
+    """A JSON text; none in which a key of an object stands twice, for readers disagree on which one counts.
+
+    Raises:
+        ValueError: the text is no such JSON, ``NaN`` and ``Infinity`` included; a number is too long.
+        RecursionError: it is nested too deeply.
+    """
+    return json.loads(text, object_pairs_hook=_object, parse_constant=_refuse)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands twice in an object")
+    return found
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON")
 
 
 def plain(value: Any) -> Any:
@@ -163,17 +191,32 @@ def plain(value: Any) -> Any:
 
 
 def build(kind: Any, value: Any) -> Any:
-    """A value of the annotated type ``kind`` from its JSON form."""
+    """A value of the annotated type ``kind`` from its JSON form.
+
+    Raises:
+        ValueError, KeyError, TypeError: the value is of another type, or lacks a field; see ``MISFITS``.
+    """
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if dataclasses.is_dataclass(kind):
         hints = _hints(kind)  # type: ignore[arg-type]
-        return kind(**{name: build(hints[name], item) for name, item in value.items()})  # type: ignore[operator]
-    if typing.get_origin(kind) is types.UnionType:
-        return None if value is None else build(next(a for a in typing.get_args(kind) if a is not type(None)), value)
-    if typing.get_origin(kind) is tuple:
-        return tuple(build(typing.get_args(kind)[0], item) for item in value)
+        return kind(**{name: build(hints[name], item) for name, item in _a(dict, value).items()})  # type: ignore[operator]
+    if origin is types.UnionType:
+        return None if value is None else build(next(a for a in inner if a is not type(None)), value)
+    if origin is tuple:
+        kinds = itertools.repeat(inner[0], len(_a(list, value))) if inner[-1] is Ellipsis else inner
+        return tuple(build(one, item) for one, item in zip(kinds, _a(list, value), strict=True))
+    if origin is Mapping or kind in (str, int, bool):
+        return _a(dict if origin is Mapping else kind, value)
     if isinstance(kind, type) and issubclass(kind, Enum):
         return kind(value)
     return _number(value) if kind is float else value
+
+
+def _a(kind: type[Any], value: Any) -> Any:
+    """The value, which must be of just this type: JSON's ``true`` is no number."""
+    if type(value) is not kind:
+        raise TypeError(f"{type(value).__name__} where {kind.__name__} belongs")
+    return value
 
 
 @functools.cache
@@ -182,4 +225,6 @@ def _hints(kind: type[Any]) -> dict[str, Any]:
 
 
 def _number(value: Any) -> float:
+    if isinstance(value, bool):
+        raise TypeError("bool where a number belongs")
     return _NON_FINITE[value] if isinstance(value, str) else float(value)

@@ -16,8 +16,8 @@ from fuzz.sources import hostile
 from gradhook.errors import GradhookError
 from gradhook.scan import scan
 from gradhook.scan.answers import abroad, notices, targets
+from gradhook.scan.comments import comments
 from gradhook.scan.project import Project, found_in
-from gradhook.scan.reading import ignored_codes
 
 THROUGH_GIT = 1000
 """Every so many-th input also goes the whole way, from the folder on."""
@@ -57,7 +57,7 @@ def judged(text: bytes, path: Path, whole: bool = False) -> Iterator[str]:
         yield f"crashed: {traceback.format_exc(limit=-4)}"
         return
     yield "scanned"
-    if tree is not None and b"gradhook:" not in text:
+    if tree is not None:
         yield from ["annotations"] * len(annotations(tree))
         yield from [f"lost: lines {sorted(lines)}" for lines in lost(tree, marks)]
 
@@ -73,6 +73,7 @@ def _parsed(text: bytes) -> ast.Module | None:
 
 def _marks(text: bytes, path: Path) -> list[int]:
     found = found_in(path, Project(path.parent))
-    others, ignored = abroad([found]), ignored_codes(text)
-    list(notices(found, others, ignored, ()))
-    return [target.mark for target in targets(found, others, ignored, str(path.parent))]
+    others = abroad([found])
+    comments(text, path.name)
+    list(notices(found, others, "", ()))
+    return [target.mark for target in targets(found, others, str(path.parent))]

@@ -18,7 +18,7 @@ from gradhook.cache.fingerprints import UNKNOWN, digest
 from gradhook.cache.store import Store
 from gradhook.cache.world import Now, World
 from gradhook.model import LEFT_OUT, ClaimKind, Target, TargetReport, Verdict
-from gradhook.wire import Depended, Job, build, plain
+from gradhook.wire import MISFITS, Depended, Job, build, plain
 
 PASSED, WORLDS = "passed", "worlds"
 Module = tuple[str, str]
@@ -118,7 +118,16 @@ def _is_kept(report: TargetReport) -> bool:
 
 
 def _held(passes: Passes, name: str, now: Now, worlds: dict[str, World | None]) -> Any:
-    """The entry of this name, if all that it rests on still stands."""
+    """The entry of this name, if all that it rests on still stands; what is no entry counts as none."""
+    try:
+        entry = _standing(passes, name, now, worlds)
+        reports = [_report(kept) for kept in (entry["report"], *entry["discovered"])] if entry else []
+    except (*MISFITS, IndexError):
+        return None
+    return entry if all(map(_is_kept, reports)) else None
+
+
+def _standing(passes: Passes, name: str, now: Now, worlds: dict[str, World | None]) -> Any:
     entry = passes.store.read(PASSED, name)
     if not isinstance(entry, dict) or not {"report", "discovered", "needs", "patterns", "world"} <= entry.keys():
         return None

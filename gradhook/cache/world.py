@@ -11,7 +11,13 @@ from typing import Any
 from gradhook.cache import installed
 from gradhook.cache.fingerprints import UNKNOWN, build, content, digest, stamp
 from gradhook.cache.patterns import matches
-from gradhook.wire import Depended
+from gradhook.wire import MISFITS, Depended
+from gradhook.wire import build as build_typed
+
+_COMMON = {
+    "rows": tuple[int, ...], "variables": tuple[tuple[str, str], ...], "sites": Mapping[str, Any],
+    "names": tuple[str, ...], "modules": tuple[tuple[str, str], ...],
+}  # fmt: skip
 
 
 @dataclass
@@ -64,8 +70,10 @@ def record(depended: Depended, environment: Mapping[str, Any], environ: Mapping[
 def restored(kept: Any, now: Now) -> World | None:
     """The world of a record, if it is one."""
     try:
-        return World(kept["rows"], kept["common"], kept["environment"], now)
-    except (KeyError, TypeError):
+        rows = build_typed(tuple[tuple[str, str], ...], kept["rows"])
+        common = {name: build_typed(kind, kept["common"][name]) for name, kind in _COMMON.items()}
+        return World(rows, common, build_typed(Mapping[str, Any], kept["environment"]), now)
+    except MISFITS:
         return None
 
 

@@ -159,8 +159,11 @@ def _placed(option: Option, value: Any, folder: Path) -> Any:
     """A path in the file is relative to the file; a bare name of an interpreter is left for PATH."""
     if option.key != "python":
         return value
-    path = Path(value).expanduser()
-    is_path = path.is_absolute() or len(path.parts) > 1 or (folder / path).exists()
+    try:
+        path = Path(value).expanduser()
+        is_path = path.is_absolute() or len(path.parts) > 1 or (folder / path).exists()
+    except (OSError, RuntimeError):  # too long a name, or the home of nobody: whoever runs it will say so
+        return value
     return str(folder / path) if is_path else value
 
 

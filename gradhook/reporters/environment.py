@@ -45,7 +45,7 @@ def _settings(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if key == "projects":
             yield "projects", f"{len(setting)}, of which this is the first with targets; the JSON report has each"
             continue
-        origin = setting["origin"] if isinstance(setting, Mapping) else "default"
+        origin = setting.get("origin", "default") if isinstance(setting, Mapping) else "default"
         if key in ("rtol", "atol", "seed") or origin != "default":
             value = _value(setting)
             shown = ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
@@ -72,7 +72,8 @@ def _surroundings(environment: Mapping[str, Any]) -> Iterator[str]:
 def _chosen(settings: Mapping[str, Any], environment: Mapping[str, Any]) -> Iterator[str]:
     for key in ("rtol", "atol"):
         if key in settings:
-            yield f"{key} {_value(settings[key]):g}"
+            value = _value(settings[key])
+            yield f"{key} {value:g}" if isinstance(value, (int, float)) else f"{key} {value}"
     if environment.get("steps"):
         yield f"steps: {environment['steps']}"
     if "seed" in settings:
@@ -81,4 +82,4 @@ def _chosen(settings: Mapping[str, Any], environment: Mapping[str, Any]) -> Iter
 
 def _value(setting: Any) -> Any:
     """Settings come as ``{"value": …, "origin": …}``."""
-    return setting["value"] if isinstance(setting, Mapping) else setting
+    return setting.get("value") if isinstance(setting, Mapping) else setting

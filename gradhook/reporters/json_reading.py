@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,9 +18,11 @@ from gradhook.model import (
     Target,
     TargetReport,
     Verdict,
+    worst,
 )
 from gradhook.pictures import Curve, Jacobian, Staircase
 from gradhook.reporters.json_report import SCHEMA
+from gradhook.wire import build, parse, plain
 
 _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _NUMBERS = frozenset({"claimed", "measured", "error", "tolerance", "resolution"})
@@ -34,7 +35,7 @@ def read(text: str) -> tuple[Report, int]:
         ValueError: the text is no JSON report of this version; the error says why.
     """
     try:
-        document = json.loads(text)
+        document = parse(text)
         if document["schema"] != SCHEMA:
             raise ValueError(f"it has schema {document['schema']}, not {SCHEMA}")
         report = Report(
@@ -48,10 +49,43 @@ def read(text: str) -> tuple[Report, int]:
             unanswered=tuple(map(str, document.get("unanswered", ()))),
             against=_changes(document.get("against")),
         )
+        report = build(Report, plain(report))  # every field is of its type, however deep it lies
         code = document.get("exit_code")
-        return report, _code_of(report.verdict) if code is None else int(code)
-    except (KeyError, TypeError, AttributeError, RecursionError) as error:
+        code = _code_of(report.verdict) if code is None else build(int, code)
+        _believe(report, document, code)
+        return report, code
+    except (KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise ValueError(f"it is no report of gradhook ({type(error).__name__}: {error})") from error
+
+
+def _believe(report: Report, document: Mapping[str, Any], code: int) -> None:
+    """Raises ValueError where verdicts, counts and exit code contradict each other: somebody has meddled with them."""
+    counts = {verdict.value: count for verdict, count in report.counts.items()}
+    milder = [
+        t.target.name for t in report.targets if worst([t.verdict, *(f.verdict for f in t.findings)]) != t.verdict
+    ]
+    if milder or document["verdict"] != report.verdict or document["counts"] != counts:
+        raise ValueError(f"its verdicts contradict each other{f' ({milder[0]})' if milder else ''}")
+    if not all(isinstance(setting, dict) for setting in report.settings.values()):
+        raise ValueError("its settings are no table")
+    if code not in (0, 1, 2, 130) or code < _least(report):
+        raise ValueError(f"its exit code {code} contradicts its verdict {report.verdict}")
+
+
+def _least(report: Report) -> int:
+    """The mildest exit code that such a report can have."""
+    projects = report.settings.get("projects", {})
+    everywhere = [report.settings, *(p for p in projects.values() if isinstance(p, dict))]
+    lenient = any(_is(settings, "exit_zero", True) for settings in everywhere)
+    forgiving = lenient or any(_is(settings, "undecided", "warn") for settings in everywhere)
+    return {Verdict.ERROR: 2, Verdict.FAIL: 0 if lenient else 1, Verdict.UNDECIDED: 0 if forgiving else 1}.get(
+        report.verdict, 0
+    )
+
+
+def _is(settings: Mapping[str, Any], key: str, value: object) -> bool:
+    setting = settings.get(key)
+    return isinstance(setting, dict) and setting.get("value") == value
 
 
 def _code_of(verdict: Verdict) -> int:

@@ -72,7 +72,9 @@ def verdicts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         targets = [target for project in projects for target in project.targets]
         checked.extend(target.qualname for target in targets)
         notices = tuple(notice for project in projects for notice in standing(project.config, project.scan))
-        return Report(tuple(TargetReport(t, *_answer(t.qualname, t.path)) for t in targets), notices, seconds=1.0)
+        answers = tuple(TargetReport(t, *_answer(t.qualname, t.path)) for t in targets)
+        settings = session._joined(projects, [session._settings(project.config) for project in projects])
+        return Report(answers, notices, settings=settings, seconds=1.0)
 
     monkeypatch.setattr(session, "check", check)
     return checked

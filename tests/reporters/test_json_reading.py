@@ -11,7 +11,7 @@ from gradhook.reporters.json_report import render
 
 
 def test_what_is_read_is_written_again(rich: Report) -> None:
-    text = render(rich, 1)
+    text = render(rich, 2)
     report, code = read(text)
     assert render(report, code) == text
 
@@ -23,7 +23,7 @@ def test_without_an_exit_code_the_verdict_decides(rich: Report) -> None:
 
 
 def test_pictures_survive_as_well(pictured: Report) -> None:
-    text = render(pictured, 1)
+    text = render(pictured, 2)
     report, code = read(text)
     assert render(report, code) == text
     assert report.targets[1].findings[0].curve == pictured.targets[1].findings[0].curve
