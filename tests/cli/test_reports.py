@@ -108,6 +108,7 @@ def test_shards_are_balanced_by_the_times_of_an_earlier_run(gradhook, project, v
     gradhook("check", "--report", "json=earlier.json")
     document = json.loads((folder / "earlier.json").read_text(encoding="utf-8"))
     document["targets"] = [item for item in document["targets"] if item["target"] != "m:new"]
+    document["counts"]["pass"] -= 1
     for item in document["targets"]:
         item["seconds"]["wall"] = 9.0 if item["target"] == "m:slow" else 2.0
     (folder / "earlier.json").write_text(json.dumps(document), encoding="utf-8")
