@@ -13,11 +13,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import gradhook
-from gradhook.config import Config, Settings, Source, load, project_root
+from gradhook.config import Config, Settings, Source, load, project_root, schema
 from gradhook.config.settings import BY_KEY, OPTIONS, Option
 from gradhook.config.targets import BOTH, EXACT_ONLY, SURROGATE_ONLY, is_target_name
 from gradhook.errors import GradhookError
 from gradhook.model import ClaimKind
+
+DOCS = Path(gradhook.__file__).parents[1] / "docs"
 
 
 def write(folder: Path, text: str) -> Path:
@@ -46,6 +48,18 @@ def test_every_setting_is_in_the_table_and_its_default_is_a_value_it_takes(tmp_p
         if o.default is not None and o.kind != "globs"  # an empty one is no text
     }
     assert load(write(tmp_path, ""), {}, environ).settings == Settings()
+
+
+def test_the_published_schema_is_up_to_date() -> None:
+    help = "run `python -m gradhook.config.schema > docs/config.schema.json`"
+    assert (DOCS / "config.schema.json").read_text(encoding="utf-8") == schema.text(), help
+
+
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.key)
+def test_every_key_is_documented(option: Option) -> None:
+    page = (DOCS / "configuration.md").read_text(encoding="utf-8")
+    (row,) = [line for line in page.splitlines() if line.startswith(f"| `{option.toml}` |")]
+    assert option.help.rstrip(".") in row
 
 
 GOOD = {

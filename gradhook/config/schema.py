@@ -19,7 +19,7 @@ Schema = dict[str, Any]
 HOME = "https://raw.githubusercontent.com/gradhook/gradhook/main/docs/config.schema.json"
 _CODE = "[Gg][Rr][Dd][0-9]{0,3}"
 _TEXT: Schema = {"type": "string", "pattern": r"\S"}
-_TEXTS: Schema = {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]}
+_TEXTS: Schema = {"anyOf": [{"type": "string"}, {"type": "array", "items": _TEXT}]}
 _NO_NEGATIVE: Schema = {"type": "number", "minimum": 0}
 _FUNCTION: Schema = {"type": "string", "pattern": "^[^:]+:[^:]+$"}
 _NAMES: Schema = {
@@ -80,7 +80,8 @@ def _words(option: Option) -> Schema:
 
 def _listed(pattern: str, item: Schema, at_least: int = 0) -> Schema:
     """A list, or its items in one text with commas between."""
-    joined = rf"^[\s,]*(?:{pattern})(?:\s*,[\s,]*(?:{pattern}))*[\s,]*$"
+    some = rf"(?:{pattern})(?:\s*,[\s,]*(?:{pattern}))*[\s,]*"
+    joined = rf"^[\s,]*{some}$" if at_least else rf"^[\s,]*(?:{some})?$"
     array = {"type": "array", "items": item, "minItems": at_least}
     return {"anyOf": [array, {"type": "string", "pattern": joined}]}
 

@@ -20,7 +20,9 @@ def test_a_page(gradhook) -> None:
 
 def test_several_pages_and_a_group_each_once(gradhook) -> None:
     said = gradhook("rule", "GRD50", "GRD101", "GRD501", "--output-format", "json")
-    assert [page["code"] for page in json.loads(said.out)] == ["GRD101", "GRD501", "GRD502", "GRD503", "GRD504"]
+    assert [page["code"] for page in json.loads(said.out)] == [
+        "GRD101", *(code for code in codes() if code.startswith("GRD50")),
+    ]  # fmt: skip
 
 
 def test_all_pages(gradhook) -> None:
