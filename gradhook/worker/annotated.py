@@ -74,7 +74,11 @@ def _needs_default(parameter: inspect.Parameter) -> None:
 
 
 def _shown(annotation: Any) -> str:
-    return annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
+    return (
+        annotation
+        if isinstance(annotation, str)
+        else getattr(annotation, "__name__", str(annotation)).rpartition(".")[2]
+    )
 
 
 def _given(parameter: inspect.Parameter, function: Any, sizes: Sizes) -> Any:
