@@ -24,7 +24,7 @@ def serve(main: Main | None = None) -> None:
     """Read the request, answer it through ``main`` (that of ``gradhook.worker.main``), and end the process."""
     channel = _redirect()
     _adopt()
-    orders = os.fdopen(_apart(0), "rb")  # sys.stdin would keep what was read in its buffer
+    orders = os.fdopen(apart(0), "rb")  # sys.stdin would keep what was read in its buffer
     send = _sender(channel, orders.readline().decode().strip())
     receive = _receiver(orders)
     _silence()
@@ -40,12 +40,12 @@ def serve(main: Main | None = None) -> None:
 
 def _redirect() -> int:
     """Keep standard output for the protocol, let everybody else's go to standard error; the protocol's descriptor."""
-    channel = _apart(1)
+    channel = apart(1)
     os.dup2(2, 1)
     return channel
 
 
-def _apart(descriptor: int) -> int:
+def apart(descriptor: int) -> int:
     """A copy that no child inherits, at a place where code that counts descriptors up or closes a few does not look."""
     try:
         import fcntl

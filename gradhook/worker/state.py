@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Any
 
+from gradhook.worker.boot import apart
 from gradhook.worker.faults import is_installed
 
 PINNED: Mapping[str, Any] = {
@@ -82,19 +83,15 @@ def taken(output: int | None = None) -> State:
         config=_config(),
         streams={name: getattr(sys, name, None) for name in _STREAMS},
         threads=frozenset(sys._current_frames()),
-        output=os.dup(2) if output is None else output,
+        output=apart(2) if output is None else output,
     )
 
 
 def put_back(state: State) -> bool:
     """Make the process what it was; False when it cannot become that again."""
     _quiet()
-    try:
-        if _folder() != state.folder:
-            os.chdir(state.folder)
-        _reopen(state)
-    except OSError:
-        return False
+    there = _stand(state.folder)
+    heard = _reopen(state)
     if dict(os.environ) != state.environ:
         os.environ.clear()
         os.environ.update(state.environ)
@@ -105,7 +102,7 @@ def put_back(state: State) -> bool:
     if (numpy := sys.modules.get("numpy")) and _errors() != state.errors:
         numpy.seterr(**state.errors)
     _configure(state.config)
-    return _config() == state.config and not _is_busy(state.threads)
+    return there and heard and _config() == state.config and not _is_busy(state.threads)
 
 
 def _folder() -> str:
@@ -113,6 +110,16 @@ def _folder() -> str:
         return os.getcwd()  # noqa: PTH109 -- it may be gone
     except OSError:
         return ""
+
+
+def _stand(folder: str) -> bool:
+    """Stand in a folder again, if it is still there."""
+    try:
+        if _folder() != folder:
+            os.chdir(folder)
+    except OSError:
+        return False
+    return True
 
 
 def _quiet() -> None:
@@ -134,19 +141,23 @@ def _handle(wanted: Mapping[int, Any]) -> None:
         faulthandler.register(signal.SIGUSR1, 2)
 
 
-def _reopen(state: State) -> None:
+def _reopen(state: State) -> bool:
     """Standard output and error lead to the parent again, whatever was closed, redirected or replaced.
 
-    Raises:
-        OSError: the spare descriptor is closed, too.
+    False when the spare descriptor was closed, too.
     """
+    try:
+        for number in _STREAMS.values():
+            if not _is_same(number, state.output):
+                os.dup2(state.output, number)
+    except OSError:
+        return False
     for name, number in _STREAMS.items():
-        if not _is_same(number, state.output):
-            os.dup2(state.output, number)
         stream = state.streams[name]
         if stream is None or getattr(stream, "closed", False):
             stream = os.fdopen(number, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)
         setattr(sys, name, stream)
+    return True
 
 
 def _is_same(one: int, other: int) -> bool:

@@ -123,7 +123,7 @@ class Checkout:
 
     def workers(self) -> tuple[int, ...]:
         """The running workers of this checkout."""
-        return tuple(pid for pid in _tagged(self.root) if Path(f"/proc/{pid}/cmdline").read_bytes().endswith(_BOOT))
+        return tuple(pid for pid in _tagged(self.root) if _command(pid).endswith(_BOOT))
 
     def left(self, patience: float = 5.0) -> tuple[int, ...]:
         """The processes of this checkout's runs that still live after a moment, or are zombies."""
@@ -138,6 +138,13 @@ def _until(holds: Callable[[], bool], patience: float) -> list[int]:
     while not holds() and time.monotonic() < deadline:
         time.sleep(0.05)
     return []
+
+
+def _command(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 def _tagged(root: Path) -> list[int]:

@@ -12,6 +12,18 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="leftovers are l
 
 INNOCENT = {f"{file}_innocent:{name}": verdict for file in "az" for name, verdict in
             (("right", "pass"), ("wrong", "fail"))}  # fmt: skip
+FEELS = """
+@gradcheck(args=(1.0,))
+def feels(x):
+    import importlib.util, os, signal, sys, warnings
+    warnings.warn("this is not meant to end anything")
+    depth = lambda n: n and depth(n - 1)
+    depth(300)
+    untouched = signal.getsignal(signal.SIGTERM) is signal.SIG_DFL and sys.gettrace() is None
+    return os.path.exists("pyproject.toml") and "PATH" in os.environ and untouched and not sys.stdout.closed \\
+        and importlib.util.find_spec("wave") is not None and os.path.samestat(os.fstat(1), os.fstat(2))
+"""
+"""An innocent that would notice; one comes after each of the guilty."""
 PLACES = {
     "import": "{code}\n@gradcheck(args=(1.0,))\ndef guilty(x):\n    return True\n",
     "args": "def args():\n    {code}\n    return (1.0,)\n\n@gradcheck(args=args)\ndef guilty(x):\n    return True\n",
@@ -82,8 +94,10 @@ def test_what_ends_a_target_ends_no_other(checkout: Any, place: str, tally: Call
 def test_what_a_target_changes_changes_no_other(checkout: Any, place: str, tally: Callable[..., None]) -> None:
     names = [name for name in LEAVES_VERDICT if place != "import" or "thread that exits" not in name]
     checkout.write(**{stem(name, place): guilty(LEAVES_VERDICT[name], place) for name in names})
-    ended = checkout.check("--timeout", "30")
-    expected = {**INNOCENT, **{f"{stem(name, place)}:guilty": "pass" for name in names}}
+    checkout.write(**{f"{stem(name, place)}_then": f"from gradhook import gradcheck\n{FEELS}" for name in names})
+    ended = checkout.check("--timeout", "30", "--jobs", "1")
+    both = (f"{stem(name, place)}{end}" for name in names for end in (":guilty", "_then:feels"))
+    expected = {**INNOCENT, **dict.fromkeys(both, "pass")}
     tally("what a target changes (at import, in args, in the function) changes no other", *compared(ended, expected))
     assert ended.verdicts == expected
     assert (ended.code, ended.left) == (1, ())
