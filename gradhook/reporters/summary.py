@@ -15,7 +15,7 @@ from gradhook.reporters.boundaries import HEAD, boundaries
 from gradhook.reporters.environment import environment_table
 from gradhook.reporters.markdown import TEXT, block, code, cut, row, table_head
 from gradhook.reporters.ranking import worst_first
-from gradhook.reporters.wording import answers, asked, bias, flat, place, resolution, summary
+from gradhook.reporters.wording import answers, asked, bias, flat, ignored, place, resolution, summary
 
 LIMIT = 1_048_576 - 1
 _MOST_FINDINGS = 5
@@ -42,6 +42,7 @@ class _Section:
 def render(report: Report, *, limit: int = LIMIT) -> str:
     """The page, in at most ``limit`` bytes of UTF-8; below some 50,000 only heading and environment are left."""
     head = f"## gradhook: {report.verdict if report.targets else 'nothing checked'}\n\n{summary(report)}\n"
+    head += f"\n{code(said, TEXT)}\n" if (said := ignored(report)) else ""
     foot, sections = _environment(report), _sections(report)
     room = limit - _size(head + foot) - _size(_left_out((section.title, 10**9) for section in sections))
     return head + _fitted(sections, room) + foot

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from gradhook.model import ClaimKind, Finding, Notice, Outcome, Report, Target, TargetReport, Verdict
+from gradhook.model import ClaimKind, Finding, Ignored, Notice, Outcome, Report, Target, TargetReport, Verdict
 from gradhook.reporters.markdown import block, code
 from gradhook.reporters.summary import LIMIT, render, trouble
 from gradhook.reporters.wording import clean
@@ -51,7 +51,8 @@ def test_the_page(rich: Report) -> None:
     head, _, rest = text.partition("\n### ")
     assert head == (
         "## gradhook: error\n\n1 could not be run, 1 failed, 1 undecided, 2 passed (1 surrogate, 1 cached), 1 skipped, "
-        "1 notice in 3.2 s\n"
+        "1 notice in 3.2 s\n\n"
+        "`2 findings ignored: GRD406 by comment a/losses.py:40, GRD501 by ignore (pyproject.toml)`\n"
     )
     titles = re.findall(r"(?:### |<summary>)([^\n<]+)", "### " + rest)
     assert titles == [
@@ -150,7 +151,7 @@ def many(target: Any, verdict: Verdict, count: int, start: int = 0) -> tuple[Any
 def test_five_thousand_targets_fit(target, rich: Report, verdict: Verdict) -> None:
     nan = replace(many(target, Verdict.FAIL, 1)[0].findings[0], claimed=math.nan)
     worst = target("function_04999", Verdict.FAIL, findings=(nan,))
-    text = render(replace(rich, targets=(*many(target, verdict, 4999), worst)))
+    text = render(replace(rich, targets=(*many(target, verdict, 4999), worst), ignored=()))
     size = len(text.encode())
     assert size < 1_048_576
     assert text.startswith("## gradhook: ")
@@ -205,7 +206,8 @@ def test_no_text_of_a_report_changes_the_page(name: str, path: str, message: str
             subject, Verdict.PASS, (Outcome("GRD207", Verdict.PASS, name, note=f"x{message.replace(';', ',')}"),)
         )
         more = {"device": f"x{message}", "variables": {"XLA_FLAGS": message}}
-        return render(Report((bad, good), (Notice("GRD501", path, 1, message),), more))
+        ignored = (Ignored("GRD501", f"comment {path}:1", path, 1, message),)
+        return render(Report((bad, good), (Notice("GRD501", path, 1, message),), more, ignored=ignored))
 
     shape = [(t.type, t.tag) for t in PARSER.parse(page(name, path, message)) if t.type != "inline"]
     assert shape == [(t.type, t.tag) for t in PARSER.parse(page("a", "a", "a")) if t.type != "inline"]
