@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gradhook.against import options, settings
-from gradhook.against.claims import Claim, claims
+from gradhook.against.claims import Claim, claims, names_in
 from gradhook.against.matching import matched, place_of
 from gradhook.against.revision import Revision, revision
 from gradhook.config import load
@@ -44,7 +44,8 @@ def _claims(before: Sequence[Project], now: Sequence[Project], past: Revision) -
         if new is not None:
             yield from _weaker(old, new)
         elif place := place_of(old, past):
-            yield Change(REMOVED, old.name, "claim", old.kind, "", place, 1 if place != old.path else old.line)
+            line = names_in(past.top / place).get(old.qualname, 1)
+            yield Change(REMOVED, old.name, "claim", old.kind, "", place, line)
 
 
 def _weaker(old: Claim, new: Claim) -> Iterator[Change]:

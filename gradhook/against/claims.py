@@ -89,23 +89,24 @@ def _is_at(call: ast.Call, target: Target) -> bool:
     return call.col_offset == target.column and target.mark in (call.lineno, call.func.end_lineno)
 
 
-def defined(tree: ast.Module) -> frozenset[str]:
-    """The qualified names that a module gives to functions, classes and values of its own."""
-    return frozenset(_defined(tree.body, ""))
+def defined(tree: ast.Module) -> dict[str, int]:
+    """The qualified names that a module gives to functions, classes and values of its own, with their lines."""
+    return dict(_defined(tree.body, ""))
 
 
-def _defined(body: Sequence[ast.stmt], prefix: str) -> Iterator[str]:
+def _defined(body: Sequence[ast.stmt], prefix: str) -> Iterator[tuple[str, int]]:
     for node in body:
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                yield prefix + name
+                yield prefix + name, node.lineno
                 yield from _defined(node.body, f"{prefix}{name}.<locals>.")
             case ast.ClassDef(name=name, body=inner):
-                yield prefix + name
+                yield prefix + name, node.lineno
                 yield from _defined(inner, f"{prefix}{name}.")
             case ast.Assign() | ast.AnnAssign():
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                yield from (prefix + n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name))
+                names = (n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name))
+                yield from ((prefix + name, node.lineno) for name in names)
             case _:
                 blocks = (getattr(node, name, ()) for name in ("body", "orelse", "finalbody", "handlers", "cases"))
                 yield from _defined([inner for block in blocks for inner in _statements(block)], prefix)
@@ -119,6 +120,6 @@ def _statements(block: Sequence[ast.AST]) -> Iterator[ast.stmt]:
             yield from getattr(node, "body", ())
 
 
-def names_in(path: Path) -> frozenset[str]:
+def names_in(path: Path) -> dict[str, int]:
     """``defined`` of a file; none of one that is missing or no Python."""
-    return defined(_tree(path)) if path.is_file() else frozenset()
+    return defined(_tree(path)) if path.is_file() else {}

@@ -54,7 +54,7 @@ def test_a_function_that_moved_to_a_file_of_its_own(branch: Any) -> None:
         {"a.py": "from c import f\n", "c.py": F, "b.py": "", "d.py": CLAIM + F.replace("f(", "g(")}, branch="change"
     )
     (change,) = compare("main", branch.root)
-    assert (change.subject, change.kind, change.path) == ("a:f", "removed", "c.py")
+    assert (change.subject, change.kind, change.path, change.line) == ("a:f", "removed", "c.py", 3)
 
 
 def test_uncommitted_and_untracked_files_count(branch: Any) -> None:
