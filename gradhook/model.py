@@ -202,6 +202,11 @@ class Seconds:
     compilations: int = 0
     """How many programs XLA compiled."""
 
+    @property
+    def total(self) -> float:
+        """All of it; reports of an earlier gradhook do not tell the wall time."""
+        return self.wall or self.compile + self.run
+
 
 @dataclass(frozen=True)
 class TargetReport:

@@ -106,6 +106,9 @@ def _run(project: Project, way: _Way) -> _Ran:
     rest = project.without(recalled.reports)
     launched = Launched((), recalled.environment)
     answers = Answers(dict(recalled.reports))
+    if way.progress:
+        for report in recalled.reports.values():
+            way.progress(report.target, report.verdict.value)
     if rest.targets:
         launched = _launch(rest, python.path, known, answers, way)
         known.keep(project.jobs, answers, launched.environment)

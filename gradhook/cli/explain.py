@@ -48,8 +48,10 @@ def explain(target: str, paths: tuple[Path, ...], color: str, **said: Any) -> in
     projects = session.find(where, overrides, source=options.source_of(said))
     wanted = _wanted(projects, target, (Path(place[1]), int(place[2])) if place else None)
     chosen = [project.only(wanted) for project in projects]
-    with progress(False) as tell:
+    with progress(False, sum(len(project.targets) for project in chosen)) as tell:
         checked = session.check(chosen, progress=tell, account=True)
+    if checked.interrupted:
+        raise KeyboardInterrupt
     report = _only(seen(checked, chosen, Path.cwd()), wanted)
     if options.output_format(projects) == "json":
         text = explanation.as_json(report.targets)

@@ -113,5 +113,5 @@ def _times(ctx: click.Context, param: click.Parameter, value: Path | None) -> di
     except (OSError, ValueError) as error:
         help = "name a file that `gradhook check --report json=FILE` has written, or leave --durations-from out"
         raise GradhookError(f"{value} cannot be read: {error}", help) from error
-    found = {t.target.name: t.seconds.wall or t.seconds.compile + t.seconds.run for t in report.targets}
+    found = {t.target.name: t.seconds.total for t in report.targets}
     return {name: seconds for name, seconds in found.items() if seconds > 0}

@@ -35,7 +35,7 @@ def _counts(targets: Sequence[TargetReport]) -> dict[str, str]:
 
 
 def _case(suite: ET.Element, report: TargetReport) -> None:
-    target, seconds = report.target, report.seconds.compile + report.seconds.run
+    target, seconds = report.target, report.seconds.total
     attributes = {
         "classname": clean(target.module),
         "name": clean(target.qualname),

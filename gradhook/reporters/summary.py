@@ -136,7 +136,7 @@ def _passed(report: TargetReport) -> str:
     is_surrogate = report.target.claim is ClaimKind.SURROGATE
     what = "<br>".join(filter(None, ["surrogate, as declared", bias(report)])) if is_surrogate else asked(report)
     cases = len({outcome.case for outcome in report.outcomes} - {None})
-    seconds = "cached" if report.cached else f"{report.seconds.compile + report.seconds.run:.2f}"
+    seconds = "cached" if report.cached else f"{report.seconds.total:.2f}"
     name = f"{code(report.target.name)}<br>{code(f'{report.target.path}:{report.target.line}')}"
     return row((name, what, str(cases or ""), _seen(report.resolution), seconds))
 
