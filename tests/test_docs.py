@@ -94,11 +94,11 @@ def test_what_is_shown_comes_out(document: Path, reader: Reader) -> None:
 
 
 def test_the_readme_shows_what_comes_out(reader: Reader) -> None:
-    """Its blocks are excerpts."""
+    """Its blocks are excerpts; those about the examples can be run."""
     pytest.importorskip("jax")
     shutil.copytree(ROOT / "examples", reader.folder / "examples")
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    blocks = [block for _, block in BLOCK.findall(text) if block.startswith("$ ")]
+    blocks = [block for _, block in BLOCK.findall(text) if re.match(r"\$ .*\bexamples/", block)]
     assert blocks
     for block in blocks:
         command, _, shown = block.removeprefix("$ ").partition("\n")
@@ -138,6 +138,12 @@ def test_links_lead_somewhere(page: Path) -> None:
             target = (page.parent / path) if path else page
             assert target.exists(), link
             assert not anchor or anchor in _anchors(target), link
+
+
+def test_every_page_is_in_the_index() -> None:
+    text = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    for page in (ROOT / "docs").glob("*.md"):
+        assert page.name == "README.md" or f"({page.name})" in text
 
 
 def test_blocks_of_yaml_and_toml_can_be_read() -> None:
