@@ -6,6 +6,7 @@ and container mounts).
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
@@ -14,8 +15,10 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from gradhook.cache.affected import Known, known, real
 from gradhook.cli.progress import progress
 from gradhook.errors import GradhookError
+from gradhook.memory import memory
 from gradhook.model import Report, Target
 from gradhook.reporters.wording import clean
 from gradhook.scan.importing import file_of, importing
@@ -41,9 +44,9 @@ def watch(find: Find, tell: Tell, quiet: bool) -> NoReturn:
         KeyboardInterrupt: the way to end it.
     """
     projects, report = find(), None
-    changed: frozenset[Path] = frozenset()
+    changed, data = frozenset[Path](), _data(projects)
     while True:
-        seen = stamps(projects)
+        seen = stamps(projects, data)
         try:
             projects = find()
             report, line = checked(projects, report, changed, quiet)
@@ -52,8 +55,10 @@ def watch(find: Find, tell: Tell, quiet: bool) -> NoReturn:
             changed = frozenset()
         except GradhookError as error:
             line = f"gradhook: {error.message}\n  help: {error.help}\nnot checked"
+        data |= _data(projects)
+        seen = {**stamps((), data), **seen}
         _say(line, len(seen))
-        changed |= _next_change(projects, seen)
+        changed |= _next_change(projects, data, seen)
 
 
 def checked(
@@ -75,15 +80,27 @@ def checked(
 
 
 def affected(project: Project, changed: Collection[Path]) -> Project:
-    """The project with only those targets whose import reads one of the files, as far as the texts tell."""
+    """The project with only those targets that one of the files concerns.
+
+    By the imports that the texts tell, and by what earlier runs opened (data, imports by computed names).
+    """
     root = project.config.root
-    reached = importing(root)
+    reached, seen = importing(root), opened(project)
+    real_changed = frozenset(real(map(str, changed)))
 
     def is_affected(target: Target) -> bool:
+        if seen.has(target) and seen.concerns(target, real_changed):
+            return True
         path = file_of(target.module, root) if target.source == "config" else root / target.path
         return path is None or not reached(path).isdisjoint(changed)
 
     return project.only(is_affected)
+
+
+def opened(project: Project) -> Known:
+    """What the targets of a project opened when they were last examined; nothing where there is no cache."""
+    store = memory(project.config, os.environ).store
+    return known(store) if store else Known({})
 
 
 def joined(before: Report, new: Report, again: Sequence[Project], changed: Collection[Path]) -> Report:
@@ -97,26 +114,32 @@ def joined(before: Report, new: Report, again: Sequence[Project], changed: Colle
     return replace(new, targets=tuple(targets), environment=environment, ignored=ignored)
 
 
-def stamps(projects: Sequence[Project]) -> Stamps:
+def stamps(projects: Sequence[Project], data: Collection[Path] = ()) -> Stamps:
     """When each file that could matter was last changed, and how long it is."""
     found: Stamps = {}
-    for root in {project.config.root for project in projects}:
-        for name in (*list_folder(root).files, *_SETTINGS):
-            try:
-                status = (root / name).stat()
-            except OSError:
-                continue
-            found[root / name] = (status.st_mtime_ns, status.st_size)
+    roots = {project.config.root for project in projects}
+    for path in {*data, *(root / name for root in roots for name in (*list_folder(root).files, *_SETTINGS))}:
+        try:
+            status = path.stat()
+        except OSError:
+            continue
+        found[path] = (status.st_mtime_ns, status.st_size)
     return found
 
 
-def _next_change(projects: Sequence[Project], seen: Stamps) -> frozenset[Path]:
+def _data(projects: Sequence[Project]) -> frozenset[Path]:
+    """The files that targets opened and that are no Python."""
+    used = {path for project in projects for files, _ in opened(project).files.values() for path in files}
+    return frozenset(Path(path) for path in used if not path.endswith(".py"))
+
+
+def _next_change(projects: Sequence[Project], data: Collection[Path], seen: Stamps) -> frozenset[Path]:
     """Wait until files differ from what was seen, and stay as they are."""
-    while (now := stamps(projects)) == seen:
+    while (now := stamps(projects, data)) == seen:
         time.sleep(_PAUSE)
     while True:
         time.sleep(_SETTLED)
-        if (later := stamps(projects)) == now:
+        if (later := stamps(projects, data)) == now:
             return frozenset(path for path, _ in later.items() ^ seen.items())
         now = later
 
