@@ -103,8 +103,12 @@ class Checkout:
         return subprocess.Popen(
             self.command(*arguments, jax=jax), cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             text=True, encoding="utf-8", errors="replace", start_new_session=True,
-            env={**seen, "PYTHONPATH": str(SOURCE), TAG: str(self.root), **environ},
+            env={**seen, "PYTHONPATH": str(SOURCE), TAG: str(self.root), **self.own(), **environ},
         )  # fmt: skip
+
+    def own(self) -> dict[str, str]:
+        """Where this checkout keeps what belongs to its user, so that nobody else's is touched."""
+        return {"XDG_CACHE_HOME": str(self.root.parent / "user"), "CI": ""}
 
     def check(self, *arguments: str, jax: bool = False, **environ: str) -> Ended:
         begun = time.monotonic()

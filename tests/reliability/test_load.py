@@ -78,13 +78,14 @@ def test_many_cases(checkout: Any, tally: Tally) -> None:
 
 def test_many_runs_at_once(checkout: Any, tally: Tally, how_many: Callable[..., int]) -> None:
     checkout.write(**{f"m{n}": module(n * 5, 5) for n in range(4)})
-    whole = checkout.check()
+    whole = checkout.check("--no-cache")
     runs = how_many(6, 50)
     going = [checkout.start("--report", f"json=report{n}.json") for n in range(runs)]
     outs = [process.communicate(timeout=600) for process in going]
     ended = [checkout.ended(process.returncode, f"report{n}.json") for n, process in enumerate(going)]
     lost = [(e.code, outs[n]) for n, e in enumerate(ended) if (e.verdicts, e.code) != (whole.verdicts, whole.code)]
     again = checkout.check()
-    tally("runs at once on one checkout", runs, len(lost))
+    tally("runs at once on one checkout that fill one cache", runs, len(lost))
     assert lost == []
+    assert {t["cached"] for t in again.report["targets"] if t["verdict"] == "pass"} == {True}
     assert (again.verdicts, again.code, again.left) == (whole.verdicts, whole.code, ())

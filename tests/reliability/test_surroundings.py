@@ -136,7 +136,9 @@ def test_no_home_no_git_and_no_repository(checkout: Any, tmp_path: Path) -> None
 
 
 def test_no_variables_at_all(checkout: Any) -> None:
-    done = subprocess.run(checkout.command(), cwd=checkout.root, env={}, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        checkout.command("--no-cache"), cwd=checkout.root, env={}, capture_output=True, text=True, check=False
+    )
     if sys.platform == "win32":
         pytest.skip("Windows itself needs some")
     assert done.returncode == 1, done.stderr
