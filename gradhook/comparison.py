@@ -143,7 +143,8 @@ def _pictured(answer: Outcome, compared: Compared, passed: Flags, pictures: Pict
         coarse = np.where(passed, np.where(_repeated(compared), -1.0, compared.judgement.resolution), -2.0)
         row, column = np.unravel_index(int(np.argmax(coarse)), coarse.shape)
         return replace(answer, curve=pictures.curve(study.path, mode, (int(row), int(column))))
-    return answer if study.path else replace(answer, jacobian=pictures.jacobian(mode))
+    measurable = not study.path and any(f.code not in _NO_RESOLUTION for f in answer.findings)
+    return replace(answer, jacobian=pictures.jacobian(mode)) if measurable else answer
 
 
 def _held_constant(probe: Probe) -> str:

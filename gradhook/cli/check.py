@@ -60,7 +60,11 @@ class _Form:
 @click.option("--watch", "watches", is_flag=True, help="Stay, and check again what a saved file affects.")
 @options.name
 @click.option("-q", "--quiet", is_flag=True, help="Leave out what passed, versions and progress.")
-@click.option("-v", "--verbose", is_flag=True, help="Also show skipped questions, times and all that was printed.")
+@click.option("--only-failures", is_flag=True, help="Show only what failed or could not be run.")
+@click.option(
+    "-v", "--verbose", is_flag=True,
+    help="Also show every case, skipped questions, how differences went, times and all that was printed.",
+)  # fmt: skip
 def check(
     paths: tuple[Path, ...],
     output_file: Path | None,
@@ -76,6 +80,7 @@ def check(
     watches: bool,
     name: str,
     quiet: bool,
+    only_failures: bool,
     verbose: bool,
     shows: bool,
     **said: Any,
@@ -83,10 +88,13 @@ def check(
     """Check the annotated functions in PATHS (files and folders; by default the working directory)."""
     from gradhook import session  # a third of the start-up, which `gradhook --help` does not need
 
+    pictures = {"curves": True} if formats.wants_pictures(wanted, verbose) else {}
     find = partial(
-        _found, paths, options.overrides(said), options.source_of(said), name, config_from, affected and bool(paths)
-    )
-    look = formats.look(color, output_file, verbose, quiet, durations)
+        _found, paths, {**options.overrides(said), **pictures}, options.source_of(said), name, config_from,
+        affected and bool(paths),
+    )  # fmt: skip
+    view = {"verbose": verbose, "quiet": quiet, "only_failures": only_failures, "quotes": True}
+    look = formats.look(color, output_file, durations=durations, **view)
     tell = partial(_told, _Form(name, shard, wanted, output_file, look, against, affected))
     if shows:
         return _shown(find())
@@ -154,7 +162,7 @@ def _told(form: _Form, checked: Report, projects: Sequence[Project]) -> int:
         text = _with_nothing(text, report, projects, written, form)
     _complain(report, form.look.quiet)
     deliver(text, form.output_file)
-    formats.write_all(report, form.wanted, code)
+    formats.write_all(report, form.wanted, code, form.look)
     if form.output_file and not form.look.quiet:
         click.echo(f"{summary(report)}; see {form.output_file}", err=True)
     return code

@@ -11,8 +11,10 @@ from typing import Any, TypeVar
 
 import click
 
-from gradhook.cli.printing import deliver, paints, width
+from gradhook.cli.printing import deliver, draws, paints, width
+from gradhook.cli.sources import sources
 from gradhook.cli.view import rebased, repository
+from gradhook.config.settings import FORMATS
 from gradhook.errors import GradhookError
 from gradhook.model import Report
 from gradhook.reporters import concise, json_report, terminal
@@ -21,8 +23,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 Wanted = tuple[tuple[str, Path | None], ...]
 """Forms with their files; no file means standard output."""
 
-FORMS = ("terminal", "concise", "json", "junit", "sarif", "markdown", "github")
-_FROM_THE_REPOSITORY = frozenset({"sarif", "github"})
+FORMS = (*FORMATS, "html")
+_FILES_ONLY = frozenset({"html"})
+_FROM_THE_REPOSITORY = frozenset({"sarif", "github", "gitlab"})
 
 
 @dataclass(frozen=True)
@@ -33,16 +36,27 @@ class Look:
     verbose: bool = False
     quiet: bool = False
     durations: int = 0
+    only_failures: bool = False
+    blocks: bool = True
+    quotes: bool = False
+    """Whether lines of the source are shown: not where the report may be of another checkout."""
 
 
-def look(color: str, output_file: Path | None, verbose: bool, quiet: bool, durations: int = 0) -> Look:
-    """What ``--color``, ``-o``, ``-v`` and ``-q`` come to; no paint gets into a file."""
-    return Look(output_file is None and paints(color, os.environ, sys.stdout), verbose, quiet, durations)
+def look(color: str, output_file: Path | None, *, durations: int = 0, **more: bool) -> Look:
+    """What ``--color``, ``-o``, ``-v`` and their like come to; a file gets no paint, and any character."""
+    to_screen = output_file is None
+    paint, blocks = to_screen and paints(color, os.environ, sys.stdout), not to_screen or draws(sys.stdout)
+    return Look(paint, durations=durations, blocks=blocks, **more)
+
+
+def wants_pictures(wanted: Wanted, verbose: bool) -> bool:
+    """Whether somebody is going to see how differences went."""
+    return verbose or any(form == "html" for form, _ in wanted)
 
 
 def reports(command: Command) -> Command:
     """``--report FORMAT=PATH``, as often as one likes: a run is dear, so it can answer to several readers."""
-    words = f"Also write the report to PATH (- for standard output) as {', '.join(FORMS)}; repeatable."
+    words = f"Also write the report to PATH (- for standard output) as {', '.join(FORMS)} (a file); repeatable."
     option = click.option("--report", "wanted", multiple=True, metavar="FORMAT=PATH", callback=_wanted, help=words)
     return option(command)
 
@@ -61,17 +75,26 @@ def rendered(report: Report, form: str, code: int, look: Look) -> str:
         case "json":
             return json_report.render(report, code)
         case "concise":
-            return concise.render(report)
+            return concise.render(report, only_failures=look.only_failures)
         case "terminal":
-            return terminal.render(
-                report, width=width(), color=look.paint, verbose=look.verbose, quiet=look.quiet,
-                durations=look.durations,
-            )  # fmt: skip
+            return _screen(report, look)
+        case "html":
+            from gradhook.reporters import html  # 30 ms that few runs need
+
+            return html.render(report, sources(report) if look.quotes else {})
         case _:
             return _for_services(report, form)
 
 
-def write_all(report: Report, wanted: Wanted, code: int) -> None:
+def _screen(report: Report, look: Look) -> str:
+    return terminal.render(
+        report, width=width(), color=look.paint, verbose=look.verbose, quiet=look.quiet,
+        durations=look.durations, only_failures=look.only_failures, blocks=look.blocks,
+        sources=sources(report) if look.quotes else {},
+    )  # fmt: skip
+
+
+def write_all(report: Report, wanted: Wanted, code: int, look: Look) -> None:
     """Write every report that was asked for.
 
     Raises:
@@ -80,7 +103,7 @@ def write_all(report: Report, wanted: Wanted, code: int) -> None:
     failed: list[GradhookError] = []
     for form, path in wanted:
         try:
-            deliver(rendered(report, form, code, Look()), path)
+            deliver(rendered(report, form, code, Look(quotes=look.quotes)), path)
         except GradhookError as error:
             failed.append(error)
     if failed:
@@ -89,10 +112,11 @@ def write_all(report: Report, wanted: Wanted, code: int) -> None:
 
 def _for_services(report: Report, form: str) -> str:
     """Forms of which a run at somebody's desk needs none: loaded only then."""
-    from gradhook.reporters import annotations, junit, sarif, summary
+    from gradhook.reporters import annotations, gitlab, junit, sarif, summary
 
     renderers: dict[str, Callable[[Report], str]] = {
         "junit": junit.render, "sarif": sarif.render, "markdown": summary.render, "github": annotations.render,
+        "gitlab": gitlab.render,
     }  # fmt: skip
     return renderers[form](report)
 
@@ -105,6 +129,8 @@ def _wanted(ctx: click.Context, param: click.Parameter, value: Sequence[str]) ->
         if form not in FORMS or not name:
             raise click.BadParameter(f"{text!r} is not FORMAT=PATH with one of {', '.join(FORMS)}", ctx, param)
         path = None if name == "-" else Path(name)
+        if path is None and form in _FILES_ONLY:
+            raise click.BadParameter(f"{form} is written to a file: {form}=report.{form}", ctx, param)
         if path is not None and (path.is_dir() or not path.parent.is_dir()):
             raise click.BadParameter(f"there is no folder '{path.parent}', or '{path}' is one", ctx, param)
         found.append((form, path))

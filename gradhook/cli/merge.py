@@ -12,6 +12,7 @@ import click
 from gradhook.cli import formats, options, shards
 from gradhook.cli.exits import CLEAN
 from gradhook.cli.printing import deliver
+from gradhook.config.settings import FORMATS
 from gradhook.errors import GradhookError
 from gradhook.model import Change, Report, TargetReport
 
@@ -21,7 +22,7 @@ _EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=_EXISTING, metavar="REPORT.json...")
 @click.option(
-    "--output-format", "form", type=click.Choice(["terminal", "concise", "json"]), default="terminal",
+    "--output-format", "form", type=click.Choice(FORMATS), default="terminal",
     help="How the joined report is written.",
 )  # fmt: skip
 @options.output_file
@@ -39,8 +40,9 @@ def merge(
     _complete([report for report, _ in parts])
     code = max((code for _, code in parts), default=CLEAN)
     report = _joined([report for report, _ in parts])
-    deliver(formats.rendered(report, form, code, formats.look(color, output_file, False, quiet)), output_file)
-    formats.write_all(report, wanted, code)
+    look = formats.look(color, output_file, quiet=quiet)
+    deliver(formats.rendered(report, form, code, look), output_file)
+    formats.write_all(report, wanted, code, look)
     return code
 
 

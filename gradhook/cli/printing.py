@@ -75,6 +75,15 @@ def paints(choice: str, environ: Mapping[str, str], stream: TextIO) -> bool:
     return bool(environ.get("FORCE_COLOR")) or (stream.isatty() and environ.get("TERM") != "dumb")
 
 
+def draws(stream: TextIO) -> bool:
+    """Whether a stream can show the characters that pictures are made of."""
+    try:
+        "▁█░┤└─".encode(getattr(stream, "encoding", None) or "ascii")
+    except (LookupError, UnicodeEncodeError):
+        return False
+    return True
+
+
 def shows_progress(environ: Mapping[str, str], stream: TextIO) -> bool:
     """Only a person at a terminal wants a line that changes."""
     return (

@@ -78,10 +78,12 @@ class Option:
         return getattr(Settings(), self.key)
 
 
-def _choice(key: str, choices: tuple[str, ...], help: str) -> Option:
-    return Option(key, "choice", "one of " + ", ".join(choices), help, choices)
+def _choice(key: str, choices: tuple[str, ...], help: str, aside: str = "") -> Option:
+    return Option(key, "choice", "one of " + ", ".join(choices) + aside, help, choices)
 
 
+FORMATS = ("terminal", "concise", "json", "junit", "sarif", "github", "gitlab", "markdown")
+"""What a report can be written as on standard output."""
 _CODES = "rule codes or their beginnings, such as GRD101 or GRD1"
 _NO_NEGATIVE = "a number from 0 up"
 _WEEK = 7 * 24 * 3600.0
@@ -118,7 +120,12 @@ OPTIONS: tuple[Option, ...] = (
     _choice("undecided", ("error", "warn"), "Whether an undecided target counts as a finding."),
     _choice("unclaimed", ("warn", "error", "ignore"), "What a custom rule without a claim counts as."),
     _choice("loosened", ("warn", "error", "ignore"), "What a claim counts as that asks less than at --against."),
-    _choice("output_format", ("terminal", "concise", "json"), "How the report is written."),
+    _choice(
+        "output_format",
+        FORMATS,
+        "How the report is written; html goes to a file: --report html=PATH.",
+        " (html goes to a file: --report html=PATH)",
+    ),
     Option("self_test", "switch", "true or false", "Also prove that wrong derivatives would have failed."),
     Option("curves", "switch", "true or false", "Also report the numbers that pictures are drawn from."),
     Option("jobs", "count", "a whole number from 1 to 256, or auto", "Worker processes at once.", high=256, short="-j"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gradhook.model import TargetReport
+from gradhook.model import Outcome, TargetReport
 from gradhook.reporters.markdown import TEXT, code, row, table_head
 
 _CODE = "GRD207"
@@ -17,8 +17,16 @@ _TITLE = "left | on | right of each boundary: "
 _THREE = r"([^|,\s]+) \| ([^|,\s]+) \| ([^|,\s]+)"
 _ROW = re.compile(rf"(.+): value {_THREE}, derivative {_THREE}(?:, (\w+))?")
 _SIDES = ("left", "on", "right")
-HEAD = table_head(("surrogate", "at", *(f"value {s}" for s in _SIDES), *(f"derivative {s}" for s in _SIDES), "bound"))
-_WIDTH = 9
+NAMES = ("at", *(f"value {s}" for s in _SIDES), *(f"derivative {s}" for s in _SIDES), "bound")
+HEAD = table_head(("surrogate", *NAMES))
+
+
+def boundary_rows(outcome: Outcome) -> Iterator[tuple[str, ...]]:
+    """The cells of ``NAMES`` for each boundary of one case."""
+    if outcome.code == _CODE and outcome.note:
+        for line in outcome.note.removeprefix(_TITLE).split("; "):
+            found = _ROW.fullmatch(line)
+            yield tuple(part or "" for part in found.groups()) if found else (line, *[""] * (len(NAMES) - 1))
 
 
 def boundaries(report: TargetReport) -> str:
@@ -28,13 +36,6 @@ def boundaries(report: TargetReport) -> str:
 
 def _rows(report: TargetReport) -> Iterator[str]:
     for outcome in report.outcomes:
-        if outcome.code == _CODE and outcome.note:
-            case = f"<br>case {code(outcome.case)}" if outcome.case else ""
-            for line in outcome.note.removeprefix(_TITLE).split("; "):
-                yield _row(f"{code(report.target.name)}{case}", line)
-
-
-def _row(name: str, line: str) -> str:
-    if not (found := _ROW.fullmatch(line)):
-        return row((name, code(line, TEXT), *[""] * (_WIDTH - 2)))
-    return row((name, *(code(part or "") for part in found.groups())))
+        case = f"<br>case {code(outcome.case)}" if outcome.case else ""
+        for cells in boundary_rows(outcome):
+            yield row((f"{code(report.target.name)}{case}", *(code(cell, TEXT) for cell in cells)))

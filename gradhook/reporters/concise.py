@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from gradhook.model import Finding, Notice, Report, TargetReport
+from gradhook.model import Finding, Notice, Report, TargetReport, Verdict
 from gradhook.reporters.wording import answers, clean, flat, place
 
 
-def render(report: Report) -> str:
+def render(report: Report, *, only_failures: bool = False) -> str:
     """The findings in the order of the run, then the notices; an empty text when there are none."""
-    lines = [_finding(finding, target) for target in report.targets for finding in answers(target)]
-    lines += [_notice(notice) for notice in report.notices]
+    found = [(finding, target) for target in report.targets for finding in answers(target)]
+    lines = [_finding(f, t) for f, t in found if not only_failures or f.verdict in (Verdict.FAIL, Verdict.ERROR)]
+    lines += [_notice(notice) for notice in report.notices if not only_failures]
     return "".join(f"{line}\n" for line in lines)
 
 

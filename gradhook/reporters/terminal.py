@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
 
-from gradhook.model import ClaimKind, Finding, Notice, Report, TargetReport, Verdict
+from gradhook.model import ClaimKind, Finding, Notice, Report, TargetReport, Verdict, worst
+from gradhook.pictures import Curve
 from gradhook.reporters import changes
 from gradhook.reporters.durations import slowest
 from gradhook.reporters.environment import environment_parts
+from gradhook.reporters.ladder import ladder
+from gradhook.reporters.markdown import cut
+from gradhook.reporters.screen import MARGIN, STYLE, View, below, dotted, row, unbroken, wrapped
 from gradhook.reporters.wording import (
     WORSE_FIRST,
     answers,
@@ -18,48 +22,19 @@ from gradhook.reporters.wording import (
     bias,
     both_modes,
     clean,
-    flat,
     ignored,
     is_left_out,
     place,
     resolution,
     skipped,
+    spot,
     summary,
 )
 
-_WORD = {
-    Verdict.ERROR: "ERROR",
-    Verdict.FAIL: "FAIL",
-    Verdict.UNDECIDED: "????",
-    Verdict.PASS: "pass",
-    Verdict.SKIP: "skip",
-}
-_STYLE = {
-    Verdict.ERROR: "1;31",
-    Verdict.FAIL: "1;31",
-    Verdict.UNDECIDED: "1;33",
-    Verdict.PASS: "32",
-    Verdict.SKIP: "2",
-}
-_UNBROKEN = "\x00"
-_MARGIN = 8  # two spaces, the longest verdict, one space
 _LONGEST_NAME = 28
 _ROOM_FOR_TEXT = 44  # where a column of names would leave less than this, text goes below the name
 _MOST_FINDINGS = 5
 _MOST_OUTPUT = 20
-_LONGEST_MESSAGE = 2000
-
-
-@dataclass(frozen=True)
-class _View:
-    width: int
-    color: bool
-    verbose: bool
-    quiet: bool
-    indent: int = _MARGIN
-
-    def paint(self, text: str, style: str) -> str:
-        return f"\x1b[{style}m{text}\x1b[0m" if self.color else text
 
 
 def render(
@@ -70,6 +45,9 @@ def render(
     verbose: bool = False,
     quiet: bool = False,
     durations: int = 0,
+    only_failures: bool = False,
+    blocks: bool = True,
+    sources: Mapping[tuple[str, int], str] = MappingProxyType({}),
 ) -> str:
     """The whole screen.
 
@@ -77,32 +55,36 @@ def render(
         report: what was found.
         width: characters a line; only words longer than the room that is left go beyond it.
         color: paint verdicts with ANSI escapes.
-        verbose: also show skipped questions, notes of passes, times, every finding and all printed output.
+        verbose: also show every case, skipped questions, notes of passes, times, every finding, how the differences
+            behind it went (where the report has that), and all printed output.
         quiet: leave out what passed, and the environment.
         durations: also show so many of the slowest targets.
+        only_failures: leave out everything that neither failed nor could not be run; the last line still counts it.
+        blocks: draw with characters that ASCII does not have.
+        sources: ``13 | def huber(x):``, by path and line, which is shown where a finding stands there.
     """
-    view = _View(width, color, verbose, quiet)
-    blocks = [_file(path, targets, view) for path, targets in _by_file(report.targets, view)]
-    blocks += [_notices(notices, view)] if (notices := changes.others(report)) else []
-    blocks += [_changes(report, view)] if report.against else []
-    blocks += [lines] if (lines := list(slowest(report, durations))) else []
-    blocks += [lines] if (lines := _left(report, view)) else []
-    last = [view.paint(summary(report), "1")]
-    last += _wrapped(ignored(report), max(width, 20))
-    if not quiet and (line := _dotted(environment_parts(report))):
-        last += _wrapped(line, max(width, 20))
-    return "\n\n".join("\n".join(block) for block in [*blocks, last]) + "\n"
+    view = View(width, color, verbose, quiet, only_failures, blocks, sources)
+    parts = [_file(path, targets, view) for path, targets in _by_file(report.targets, view)]
+    parts += [_notices(notices, view)] if (notices := changes.others(report)) and not only_failures else []
+    parts += [_changes(report, view)] if report.against else []
+    parts += [lines] if (lines := list(slowest(report, durations))) else []
+    parts += [lines] if (lines := _left(report, view)) else []
+    last = [view.paint(summary(report), STYLE[report.verdict] if report.targets else "1")]
+    last += wrapped(ignored(report), max(width, 20))
+    if not quiet and (line := dotted(environment_parts(report))):
+        last += wrapped(line, max(width, 20))
+    return "\n\n".join("\n".join(block) for block in [*parts, last]) + "\n"
 
 
-def _by_file(targets: Iterable[TargetReport], view: _View) -> list[tuple[str, list[TargetReport]]]:
+def _by_file(targets: Iterable[TargetReport], view: View) -> list[tuple[str, list[TargetReport]]]:
     files: dict[str, list[TargetReport]] = {}
     for target in sorted(targets, key=_rank):
-        if not (view.quiet and target.verdict is Verdict.PASS) and (view.verbose or not is_left_out(target)):
+        if not _hidden(target, view):
             files.setdefault(target.target.path, []).append(target)
     return list(files.items())
 
 
-def _left(report: Report, view: _View) -> list[str]:
+def _left(report: Report, view: View) -> list[str]:
     """What nobody looked at, and how to hear more of it."""
     lines = []
     reasons = Counter(target.findings[0].message for target in report.targets if is_left_out(target))
@@ -113,11 +95,17 @@ def _left(report: Report, view: _View) -> list[str]:
     if report.interrupted:
         lines.append(f"interrupted: {len(report.unanswered)} of {_all(report)} targets have no answer")
     names = [f"  {clean(name)}" for name in report.unanswered if view.verbose]
-    return [part for line in lines for part in _wrapped(line, max(view.width, 20))] + names
+    return [part for line in lines for part in wrapped(line, max(view.width, 20))] + names
 
 
 def _all(report: Report) -> int:
     return len(report.targets) + len(report.unanswered)
+
+
+def _hidden(report: TargetReport, view: View) -> bool:
+    if view.only_failures:
+        return report.verdict not in (Verdict.ERROR, Verdict.FAIL)
+    return (view.quiet and report.verdict is Verdict.PASS) or (is_left_out(report) and not view.verbose)
 
 
 def _rank(report: TargetReport) -> tuple[int, str, int]:
@@ -125,19 +113,17 @@ def _rank(report: TargetReport) -> tuple[int, str, int]:
     return WORSE_FIRST.index(report.verdict), report.target.path, report.target.line
 
 
-def _file(path: str, targets: list[TargetReport], view: _View) -> list[str]:
+def _file(path: str, targets: list[TargetReport], view: View) -> list[str]:
     lengths = [len(clean(t.target.qualname)) for t in targets]
-    indent = _MARGIN + max((length for length in lengths if length <= _LONGEST_NAME), default=-2) + 2
-    view = _View(
-        view.width, view.color, view.verbose, view.quiet, indent if view.width - indent >= _ROOM_FOR_TEXT else 8
-    )
+    indent = MARGIN + max((length for length in lengths if length <= _LONGEST_NAME), default=-2) + 2
+    view = replace(view, indent=indent if view.width - indent >= _ROOM_FOR_TEXT else MARGIN)
     return [view.paint(clean(path), "1"), *(line for target in targets for line in _target(target, view))]
 
 
-def _target(report: TargetReport, view: _View) -> Iterator[str]:
+def _target(report: TargetReport, view: View) -> Iterator[str]:
     name = clean(report.target.qualname)
     if report.verdict is Verdict.PASS:
-        yield from _row(Verdict.PASS, name, _dotted(_facts(report, view)), view)
+        yield from row(Verdict.PASS, name, dotted(_facts(report, view)), view)
     findings = both_modes(answers(report))
     said: set[str] = set()
     shown = findings if view.verbose else findings[:_MOST_FINDINGS]
@@ -145,30 +131,57 @@ def _target(report: TargetReport, view: _View) -> Iterator[str]:
         again = nth > 0 or report.verdict is Verdict.PASS
         yield from _finding(finding, report, "" if again else name, said, view)
     if len(shown) < len(findings):
-        yield from _below(f"and {len(findings) - len(shown)} more findings; -v shows all", view)
+        yield from below(f"and {len(findings) - len(shown)} more findings; -v shows all", view)
     if report.verdict is not Verdict.PASS and (known := bias(report)):
-        yield from _below(f"surrogate · {known}", view)
+        yield from below(f"surrogate · {known}", view)
     if view.verbose:
         yield from _asides(report, view)
+        yield from _worst_resolved(report, view)
     if report.verdict is not Verdict.PASS:
         yield from _printed(report.output, view)
 
 
-def _finding(finding: Finding, report: TargetReport, name: str, said: set[str], view: _View) -> Iterator[str]:
+def _finding(finding: Finding, report: TargetReport, name: str, said: set[str], view: View) -> Iterator[str]:
     """A finding, its place and its remedies; a remedy that has been ``said`` is not repeated."""
-    yield from _row(finding.verdict, name, f"{finding.code} {finding.message}".strip(), view)
+    yield from row(finding.verdict, name, f"{finding.code} {finding.message}".strip(), view)
     details = [place(finding, report.target)]
     details += [f"case {finding.case}"] if finding.case else []
     if finding.resolution is not None and "would have seen" not in finding.message:
         details.append(resolution(finding.resolution))
-    yield from _below(_dotted(details), view)
+    yield from below(dotted(details), view)
+    quoted = [line for line in _quoted(finding, report, view) if line not in said]
+    said.update(quoted)
+    yield from quoted
+    if view.verbose and finding.curve:
+        yield from _drawn(finding.curve, view)
     for label, remedy in (("help", finding.help), ("again", finding.reproduce)):
         if remedy and remedy not in said:
-            yield from _below(f"{label}: {remedy}", view)
             said.add(remedy)
+            yield from below(f"{label}: {remedy}", view) if label == "help" else unbroken(f"{label}: {remedy}", view)
 
 
-def _facts(report: TargetReport, view: _View) -> Iterator[str]:
+def _quoted(finding: Finding, report: TargetReport, view: View) -> Iterator[str]:
+    """The line of the source, cut rather than wrapped."""
+    path, line = spot(finding, report.target)
+    if text := view.sources.get((path, line or 0)):
+        yield " " * view.indent + cut(clean(text.expandtabs(4)), max(view.width - view.indent, 20))
+
+
+def _drawn(curve: Curve, view: View) -> Iterator[str]:
+    room = max(view.width - view.indent, 20)
+    caption, *lines = ladder(curve, room, blocks=view.blocks) or [""]
+    yield from below(caption, view)
+    yield from (" " * view.indent + line for line in lines)
+
+
+def _worst_resolved(report: TargetReport, view: View) -> Iterator[str]:
+    """Of a pass: how the differences went that were the least sharp."""
+    curves = [(o.resolution or 0.0, o.curve) for o in report.outcomes if o.curve]
+    if report.verdict is Verdict.PASS and curves:
+        yield from _drawn(max(curves, key=lambda pair: pair[0])[1], view)
+
+
+def _facts(report: TargetReport, view: View) -> Iterator[str]:
     """What a pass rests on."""
     yield "surrogate, as declared" if report.target.claim is ClaimKind.SURROGATE else asked(report)
     yield from filter(None, [bias(report)])
@@ -183,16 +196,30 @@ def _facts(report: TargetReport, view: _View) -> Iterator[str]:
         yield f"compiled in {report.seconds.compile:.2f} s, ran in {report.seconds.run:.2f} s"
 
 
-def _asides(report: TargetReport, view: _View) -> Iterator[str]:
-    """Skipped questions and notes of passes, each once however many cases it concerns."""
-    for code, note in dict.fromkeys((o.code, o.note) for o in skipped(report)):
-        yield from _below(f"{code} skipped: {note or 'does not apply'}", view)
+def _asides(report: TargetReport, view: View) -> Iterator[str]:
+    """Cases, then skipped questions and notes of passes, each once however many cases it concerns."""
+    yield from (line for text in _cases(report) for line in below(text, view))
+    why: dict[str, dict[str, None]] = {}
+    for outcome in skipped(report):
+        why.setdefault(outcome.note or "does not apply", {})[outcome.code] = None
+    for note, codes in why.items():
+        yield from below(f"{', '.join(codes)} skipped: {note}", view)
     passed = ((o.code, o.note) for o in report.outcomes if o.verdict is Verdict.PASS and o.note)
     for code, note in dict.fromkeys(passed):
-        yield from _below(f"{code} passed: {note}", view)
+        yield from below(f"{code} passed: {note}", view)
 
 
-def _printed(output: str, view: _View) -> Iterator[str]:
+def _cases(report: TargetReport) -> Iterator[str]:
+    """What became of each case, where there are several."""
+    cases = list(dict.fromkeys(outcome.case for outcome in report.outcomes if outcome.case))
+    for case in cases if len(cases) > 1 else ():
+        mine = [outcome for outcome in report.outcomes if outcome.case == case]
+        seen = [o.resolution for o in mine if o.resolution is not None and o.verdict is Verdict.PASS]
+        facts = [resolution(max(seen))] if seen else []
+        yield dotted([f"case {case}", worst([o.verdict for o in mine]).value, *facts])
+
+
+def _printed(output: str, view: View) -> Iterator[str]:
     """The end of what the user's code printed."""
     lines = [clean(line.expandtabs(4)) for line in output.splitlines()]
     kept = lines if view.verbose else lines[-_MOST_OUTPUT:]
@@ -201,49 +228,22 @@ def _printed(output: str, view: _View) -> Iterator[str]:
     yield from (" " * view.indent + f"| {line}" for line in kept)
 
 
-def _row(verdict: Verdict, name: str, text: str, view: _View) -> Iterator[str]:
-    """Verdict, name and the beginning of the text on one line where they fit."""
-    lead = f"  {_WORD[verdict]:<5} {name}"
-    painted = lead.replace(_WORD[verdict], view.paint(_WORD[verdict], _STYLE[verdict]), 1)
-    lines = list(_below(text, view))
-    if lines and len(lead) < view.indent:
-        lines[0] = painted + lines[0][len(lead) :]
-        yield from lines
-    else:
-        yield from [painted.rstrip(), *lines]
-
-
-def _below(text: str, view: _View) -> Iterator[str]:
-    """The text, wrapped, in the column of texts."""
-    text = text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + " …"
-    yield from (" " * view.indent + line for line in _wrapped(text, max(view.width - view.indent, 20)))
-
-
-def _wrapped(text: str, room: int) -> list[str]:
-    safe = _UNBROKEN.join(flat(part) for part in text.split(_UNBROKEN))
-    lines = textwrap.wrap(safe, room, break_long_words=False, break_on_hyphens=False)
-    return [line.replace(_UNBROKEN, " ") for line in lines]
-
-
-def _dotted(parts: Iterable[str]) -> str:
-    """Short facts on one line, which is wrapped between them and not within."""
-    return " · ".join(flat(part).replace(" ", _UNBROKEN) for part in parts)
-
-
-def _notices(notices: Iterable[Notice], view: _View) -> list[str]:
+def _notices(notices: Iterable[Notice], view: View) -> list[str]:
     lines = [view.paint("notices", "1")]
     for notice in notices:
-        first, *rest = _below(f"{notice.path}:{notice.line}: {notice.code} {notice.message}", view)
+        first, *rest = below(f"{notice.path}:{notice.line}: {notice.code} {notice.message}", view)
         lines += ["  " + first.lstrip(), *rest]
     return lines
 
 
-def _changes(report: Report, view: _View) -> list[str]:
+def _changes(report: Report, view: View) -> list[str]:
     """A table with aligned columns, and without a line of its own for the names of the columns."""
     table = [
         (kind, what, option, f"{before} -> {now}", place)
         for kind, what, option, before, now, place in changes.rows(report)
     ]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip() for cells in table
+    ]
     return [view.paint(f"asks less than {changes.revision(report)}", "1"), *(f"  {line}" for line in lines)]

@@ -32,9 +32,14 @@ def flat(text: str) -> str:
     return clean(" ".join(text.split()))
 
 
+def spot(finding: Finding, target: Target) -> tuple[str, int | None]:
+    """Path and line of a finding; where it has none of its own, the target's."""
+    return (finding.path, finding.line) if finding.path else (target.path, target.line)
+
+
 def place(finding: Finding, target: Target) -> str:
-    """``path:line`` of a finding; where it has none of its own, the target's."""
-    path, line = (finding.path, finding.line) if finding.path else (target.path, target.line)
+    """``path:line`` of a finding."""
+    path, line = spot(finding, target)
     return clean(path if line is None else f"{path}:{line}")
 
 

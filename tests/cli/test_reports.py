@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import jsonschema
 import pytest
+from markdown_it import MarkdownIt
 
+from gradhook import session
+from gradhook.cli.formats import FORMS
 from gradhook.cli.shards import Shard, read
 from gradhook.cli.view import rebased, repository
 from gradhook.model import Report
 
+DOCS = Path(__file__).parents[2] / "docs"
+RULE = "\n@jax.custom_jvp\ndef unclaimed(x):\n    return x\n"
 pytestmark = pytest.mark.usefixtures("verdicts")
 
 
@@ -191,3 +200,81 @@ def test_what_is_no_report_is_refused(gradhook, tmp_path: Path, text: str) -> No
     assert said.code == 2
     assert "x.json cannot be read" in said.err
     assert "internal" not in said.err
+
+
+def test_one_run_writes_every_form_and_each_is_what_its_readers_expect(gradhook, project, tmp_path: Path) -> None:
+    project("good", "bad", "kink", "gone", "later", extra=RULE)
+    said = gradhook("check", *(word for form in FORMS for word in ("--report", f"{form}=out.{form}")))
+    text = {form: (tmp_path / f"out.{form}").read_text(encoding="utf-8") for form in FORMS}
+    assert said.code == 2
+    schema = json.loads((DOCS / "report.schema.json").read_text(encoding="utf-8"))
+    jsonschema.validate(json.loads(text["json"]), schema, cls=jsonschema.Draft202012Validator)
+    suites = pytest.importorskip("junitparser").JUnitXml.fromstring(text["junit"])
+    assert (suites.tests, suites.failures, suites.errors, suites.skipped) == (5, 2, 1, 1)
+    log = pytest.importorskip("sarif_pydantic").Sarif.model_validate_json(text["sarif"])
+    assert len(log.runs[0].results) == 5
+    entries = json.loads(text["gitlab"])
+    assert [e["severity"] for e in entries] == ["blocker", "critical", "minor", "info", "minor"]
+    assert all(re.match(r"::(error|warning|notice) ", line) for line in text["github"].splitlines())
+    assert "<table>" in MarkdownIt("gfm-like", {"linkify": False}).render(text["markdown"])
+    assert text["html"].startswith("<!doctype html>") and text["html"].rstrip().endswith("</html>")
+    assert text["terminal"] == said.out
+    assert len(text["concise"].splitlines()) == 5
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if form not in ("terminal", "html")])
+def test_every_form_but_html_can_go_to_standard_output(gradhook, project, tmp_path: Path, form: str) -> None:
+    project("bad")
+    said = gradhook("check", "--output-format", form, "--report", f"{form}=same")
+    assert said.out == (tmp_path / "same").read_text(encoding="utf-8")
+
+
+def test_html_goes_to_a_file(gradhook, project, verdicts: list[str]) -> None:
+    project("bad")
+    assert "html is written to a file: html=report.html" in gradhook("check", "--report", "html=-").err
+    assert gradhook("check", "--output-format", "html").code == 2
+    project("bad", toml="[tool.gradhook]\noutput-format = 'html'\n")
+    assert "--report html=PATH" in gradhook("check").err
+    assert "--report html=PATH" in " ".join(gradhook("check", "--help").out.split())
+    assert verdicts == []
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"), [([], False), (["-v"], True), (["--report", "html=a.html"], True), (["--curves"], True)]
+)
+def test_pictures_are_asked_for_where_somebody_sees_them(
+    gradhook, project, monkeypatch, words: list[str], wanted: bool
+) -> None:
+    project("good")
+    seen: list[bool] = []
+
+    def check(projects, *, progress=None) -> Report:
+        seen.append(projects[0].config.settings.curves)
+        return Report(())
+
+    monkeypatch.setattr(session, "check", check)
+    gradhook("check", *words)
+    assert seen == [wanted]
+
+
+def test_only_failures(gradhook, project) -> None:
+    project("good", "bad", "kink", "gone", extra=RULE)
+    for form in ("terminal", "concise"):
+        out = gradhook("check", "--only-failures", "--output-format", form).out
+        assert "bad is fail" in out and "gone is error" in out
+        assert "kink is" not in out and "GRD501" not in out
+    assert "1 undecided, 1 passed, 1 notice" in gradhook("check", "--only-failures").out
+
+
+def test_a_finding_stands_beside_its_line_and_a_merged_one_does_not(gradhook, project) -> None:
+    project("bad", extra="\n")
+    assert "7 | return x\n" in gradhook("check", "--report", "json=a.json").out
+    assert "return x" not in gradhook("merge", "a.json").out
+
+
+def test_only_a_page_loads_what_draws_it(project) -> None:
+    project()
+    reports = [f"--report={form}=x.{form}" for form in FORMS if form != "html"]
+    code = f"import sys; from gradhook.cli.main import run; run(['check', *{reports}]); print('pygal' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "False"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gradhook.model import ClaimKind, Finding, Notice, Outcome, Report, Target, TargetReport, Verdict
+from gradhook.pictures import Curve
 from gradhook.reporters.terminal import render
 
 SCREEN = """\
@@ -60,6 +62,7 @@ def test_narrow_screens_put_the_text_below_the_name(rich: Report) -> None:
 def test_colour_is_only_paint(rich: Report) -> None:
     painted = render(rich, color=True)
     assert "\x1b[1;31mFAIL\x1b[0m" in painted
+    assert "\x1b[1;31m1 could not be run, 1 failed" in painted
     assert re.sub(r"\x1b\[[0-9;]*m", "", painted) == SCREEN
 
 
@@ -77,6 +80,57 @@ def test_verbose_shows_skipped_questions_and_times(rich: Report) -> None:
     screen = render(rich, verbose=True)
     assert "GRD104 skipped: no custom rule" in screen
     assert "compiled in 0.50 s, ran in 0.25 s" in screen
+
+
+def test_only_failures_still_counts_the_rest(rich: Report) -> None:
+    screen = render(rich, only_failures=True)
+    assert "huber" in screen and "gone" in screen
+    assert not any(name in screen for name in ("softplus", "objective", "later", "notices"))
+    assert "1 undecided, 2 passed" in screen
+
+
+def test_the_source_is_shown_once_and_cut(rich: Report) -> None:
+    sources = {
+        ("a/losses.py", 13): "13 | def huber(x, delta):\t# " + "long " * 40,
+        ("a/losses.py", 12): "12 | \x1b[31m",
+    }
+    screen = render(rich, sources=sources)
+    line = next(line for line in screen.splitlines() if "13 | def huber(x, delta):" in line)
+    assert line.startswith("                   13 |") and line.endswith("…") and len(line) <= 100
+    assert "12 | \\x1b[31m" in screen
+    twice = replace(rich.targets[1], findings=(rich.targets[1].findings[0],) * 2)
+    assert render(Report((twice,)), sources=sources).count("13 | def") == 1
+
+
+def test_a_command_is_never_broken(rich: Report) -> None:
+    assert "\n        again: gradhook check a/losses.py -k huber\n" in render(rich, width=45)
+
+
+def test_verbose_draws_the_ladder(pictured: Report) -> None:
+    assert "how far" not in render(pictured)
+    screen = render(pictured, verbose=True)
+    assert screen.count("d out / d delta[3]: how far differences are off the claim, by step") == 2
+    assert "d out / d x: how far the two sides lie apart, by step" in screen
+    assert "█" in screen
+    plain = render(pictured, verbose=True, blocks=False)
+    assert "#" in plain and not set("▁█░┤└─") & set(plain)
+
+
+def test_verbose_shows_every_case(rich: Report) -> None:
+    assert "case zero · pass · would have seen 3e-13" in render(rich, verbose=True)
+    assert "case zero · pass" not in render(rich)
+
+
+@pytest.mark.parametrize("width", [40, 60, 100, 160])
+def test_no_picture_is_wider_than_the_screen(pictured: Report, width: int) -> None:
+    drawn = [line for line in render(pictured, verbose=True, width=width).splitlines() if set(line) & set("┤└")]
+    assert drawn and max(map(len, drawn)) <= width
+
+
+def test_questions_that_did_not_apply_for_one_reason_are_told_together(target) -> None:
+    outcomes = tuple(Outcome(code, Verdict.SKIP, note="no custom rule") for code in ("GRD203", "GRD204"))
+    screen = render(Report((target("f", Verdict.PASS, outcomes=outcomes),)), verbose=True)
+    assert "GRD203, GRD204 skipped: no custom rule" in screen
 
 
 def test_a_surrogate_is_never_called_a_right_gradient(target) -> None:
@@ -131,11 +185,16 @@ HOSTILE = st.text(st.sampled_from("ab \n\r\t\x00\x07\x1b[31m\x85\u2028\u202e\udc
 
 @given(HOSTILE, HOSTILE, HOSTILE)
 def test_foreign_text_cannot_draw_on_the_screen(name: str, path: str, message: str) -> None:
-    finding = Finding("GRD101", Verdict.FAIL, message, path=path, line=1, case=name, help=message, reproduce=message)
+    curve = Curve(name, "fwd", 1.0, 2.0, 0.1, "smooth", (0.5, 0.1), (2.5, 2.1), (0.0, 0.0))
+    finding = Finding(
+        "GRD101", Verdict.FAIL, message, path=path, line=1, case=name, help=message, reproduce=message, curve=curve
+    )
     subject = Target(name, name, path, 1, 1, ClaimKind.EXACT, path)
     outcomes = (Outcome("GRD1", Verdict.PASS, note=message),)
     report = TargetReport(subject, Verdict.FAIL, outcomes, (finding,), output=message)
-    screen = render(Report((report,), (Notice("GRD501", path, 1, message),), {"device": message}), verbose=True)
+    sources = {(path, 1): message}
+    whole = Report((report,), (Notice("GRD501", path, 1, message),), {"device": message})
+    screen = render(whole, verbose=True, sources=sources)
     assert all(line.isprintable() for line in screen.split("\n"))
     screen.encode()
     assert sum(line.startswith("  FAIL ") for line in screen.split("\n")) == 1

@@ -1,0 +1,64 @@
+"""How does a report look to GitLab's code quality widget? Paths of the report start at the repository's root.
+
+The format: https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format. Of entries with one fingerprint
+GitLab shows the first only, so that a second one with the same identity is numbered.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from gradhook.model import Finding, Notice, Report, TargetReport, Verdict
+from gradhook.reporters.ranking import worst_first
+from gradhook.reporters.wording import answers, clean, flat, spot
+
+_SEVERITY = {Verdict.ERROR: "blocker", Verdict.FAIL: "critical", Verdict.UNDECIDED: "minor", Verdict.SKIP: "info"}
+_NO_CODE = "gradhook"
+
+
+def render(report: Report) -> str:
+    """A JSON array with an entry for each finding and notice, worst first; an empty one when there is nothing."""
+    seen: dict[str, int] = {}
+    entries = [*_findings(report), *map(_notice, report.notices)]
+    for entry in entries:
+        identity = entry["fingerprint"]
+        seen[identity] = seen.get(identity, 0) + 1
+        entry["fingerprint"] = _digest(identity, seen[identity])
+    return json.dumps(entries, indent=2) + "\n"
+
+
+def _findings(report: Report) -> Iterator[dict[str, Any]]:
+    for target in worst_first(report.targets):
+        for finding in answers(target):
+            if finding.verdict in _SEVERITY:
+                yield _finding(finding, target)
+
+
+def _finding(finding: Finding, report: TargetReport) -> dict[str, Any]:
+    """The line is no part of the identity: code above it may grow and shrink without making another finding of it."""
+    path, line = spot(finding, report.target)
+    said = f"{report.target.name}: {flat(finding.message)}" + (f" ({flat(finding.help)})" if finding.help else "")
+    identity = (finding.code, report.target.name, finding.case, finding.mode, finding.leaf, finding.index)
+    return _entry(finding.code or _NO_CODE, _SEVERITY[finding.verdict], clean(said), path, line, identity)
+
+
+def _notice(notice: Notice) -> dict[str, Any]:
+    identity = (notice.code, notice.path, notice.message)
+    return _entry(notice.code, "minor", flat(notice.message), notice.path, notice.line, identity)
+
+
+def _entry(code: str, severity: str, text: str, path: str, line: int | None, identity: object) -> dict[str, Any]:
+    return {
+        "description": text or code,
+        "check_name": code,
+        "fingerprint": repr(identity),
+        "severity": severity,
+        "location": {"path": clean(path), "lines": {"begin": max(line or 1, 1)}},
+    }
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.sha256(repr(parts).encode("utf-8", "backslashreplace")).hexdigest()

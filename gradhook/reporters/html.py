@@ -1,0 +1,93 @@
+"""How does a report look as one page in a browser, from disk, offline, by day and by night?
+
+The page loads nothing and runs nothing: the filter is a matter of style. Plots need the extra ``gradhook[html]``;
+without it the page has the same numbers in tables, and says what is missing.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from gradhook.model import Report, TargetReport
+from gradhook.reporters import changes, plots
+from gradhook.reporters.elements import el, page, table
+from gradhook.reporters.environment import environment_table
+from gradhook.reporters.html_style import STYLE
+from gradhook.reporters.html_target import WORDS, badge, section
+from gradhook.reporters.markdown import cut
+from gradhook.reporters.ranking import worst_first
+from gradhook.reporters.wording import WORSE_FIRST, answers, ignored, resolution, summary
+
+_LONGEST = 160
+REMEDY = "No plots: they need pygal. Install it where gradhook runs: pip install 'gradhook[html]'."
+
+
+def render(report: Report, sources: Mapping[tuple[str, int], str] = MappingProxyType({})) -> str:
+    """The whole document; ``sources`` are lines of code, by path and line, that are shown where findings stand."""
+    draws = plots.available()
+    targets = [(f"t{number}", target) for number, target in enumerate(worst_first(report.targets), 1)]
+    verdict = WORDS[report.verdict] if targets else "nothing checked"
+    body = [
+        el("header", el("h1", f"gradhook: {verdict}"), *_said(report)),
+        None if draws else el("p", REMEDY, role="note"),
+        _filter(report) if targets else None,
+        el("main", *_overview(targets), *(section(t, anchor, sources, draws) for anchor, t in targets),
+           *_notices(report)),
+        el("footer", el("h2", "environment and settings"), *_environment(report)),
+    ]  # fmt: skip
+    return page(title=f"gradhook: {verdict}", style=STYLE, body=body)
+
+
+def _said(report: Report) -> Iterator[ET.Element]:
+    """The counts, and what a reader must not take the answers for."""
+    yield el("p", summary(report))
+    if aside := ignored(report):
+        yield el("p", aside, class_="soft")
+    if report.unanswered:
+        yield el("details", el("summary", "without an answer"), el("p", ", ".join(report.unanswered)))
+
+
+def _filter(report: Report) -> ET.Element:
+    counts = report.counts
+    boxes = [
+        el("label", el("input", type="checkbox", checked="checked", id=f"show-{verdict.value}"),
+           f" {WORDS[verdict]} ({counts[verdict]})")
+        for verdict in WORSE_FIRST if counts[verdict]
+    ]  # fmt: skip
+    return el("fieldset", el("legend", "show"), *boxes)
+
+
+def _overview(targets: list[tuple[str, TargetReport]]) -> Iterator[ET.Element]:
+    """Every target in a row, worst first."""
+    if not targets:
+        return
+    head = el("tr", *(el("th", name, scope="col") for name in ("verdict", "target", "what", "would have seen")))
+    rows = [_row(anchor, target) for anchor, target in targets]
+    box = el("div", el("table", el("thead", head), el("tbody", *rows)), class_="scroll", tabindex="0")
+    yield el("section", el("h2", "overview"), box)
+
+
+def _row(anchor: str, report: TargetReport) -> ET.Element:
+    found = answers(report)
+    what = f"{found[0].code} {found[0].message}".strip() if found else ""
+    seen = "" if report.resolution is None else resolution(report.resolution).removeprefix("would have seen ")
+    place = el("span", f"{report.target.path}:{report.target.line}", class_="soft")
+    name = el("span", el("a", report.target.name, href=f"#{anchor}"), el("br"), place)
+    cells = (badge(report.verdict), name, cut(what, _LONGEST), seen)
+    return el("tr", *(el("td", cell) for cell in cells), class_=report.verdict.value)
+
+
+def _notices(report: Report) -> Iterator[ET.Element]:
+    if report.against:
+        head = el("h2", f"asks less than {changes.revision(report)}")
+        yield el("section", head, table(changes.HEAD, changes.rows(report)))
+    if notices := changes.others(report):
+        rows = [(f"{n.path}:{n.line}", n.code, n.message) for n in notices]
+        yield el("section", el("h2", "notices"), table(("place", "code", "message"), rows))
+
+
+def _environment(report: Report) -> Iterator[ET.Element]:
+    rows = list(environment_table(report))
+    yield el("dl", *(part for name, value in rows for part in (el("dt", name), el("dd", value))))
