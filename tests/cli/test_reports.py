@@ -248,7 +248,7 @@ def test_pictures_are_asked_for_where_somebody_sees_them(
     project("good")
     seen: list[bool] = []
 
-    def check(projects, *, progress=None) -> Report:
+    def check(projects, **_) -> Report:
         seen.append(projects[0].config.settings.curves)
         return Report(())
 
