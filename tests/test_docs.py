@@ -105,6 +105,11 @@ def test_the_readme_shows_what_comes_out(reader: Reader) -> None:
         assert _same(shown) in _same(reader.run(command))
 
 
+def test_the_first_claim_of_the_readme_is_an_example() -> None:
+    blocks = [block for kind, block in BLOCK.findall((ROOT / "README.md").read_text("utf-8")) if kind == "python"]
+    assert (ROOT / "examples" / "quickstart.py").read_text("utf-8").endswith(blocks[0])
+
+
 def _kept(shown: str, came: str) -> str:
     """What came out, unless what is shown fits it, times and all."""
     return shown if _same(shown) == _same(came) or _fits(shown, came) else came
