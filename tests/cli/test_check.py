@@ -30,6 +30,7 @@ def test_the_screen(gradhook, project) -> None:
         "  pass  good  0 questions\n"
         "\n"
         "1 failed, 1 passed in 1.0 s\n"
+        "rtol 2e-10 · atol 0 · seed 0\n"
     )
 
 
