@@ -24,7 +24,8 @@ def main(rounds: int) -> None:
     print(f"{'round':>5} {'A: gradhook':>12} {'B: check_grads':>15} {'A/B':>6}")
     ratios = []
     for number in range(1, rounds + 1):
-        a = _seconds([sys.executable, "-m", "gradhook", "check", str(PROJECT), "--order", "2", "--modes", "fwd,rev"])
+        options = ["--order", "2", "--modes", "fwd,rev", "--no-cache"]
+        a = _seconds([sys.executable, "-m", "gradhook", "check", str(PROJECT), *options])
         b = _seconds([sys.executable, str(HERE / "speed_check_grads.py")])
         ratios.append(a / b)
         print(f"{number:>5} {a:>10.2f} s {b:>13.2f} s {a / b:>6.2f}")
