@@ -17,7 +17,7 @@ from gradhook.interpreter import Interpreter, choose, probe
 from gradhook.launch.process import surroundings
 from gradhook.model import CheckSettings, TargetReport
 from gradhook.scan.git import tracked
-from gradhook.wire import Depended, Job
+from gradhook.wire import MISFITS, Depended, Job
 
 _FALSE = ("", "0", "false", "no", "off")
 _TRACKED = f"git tracks {FOLDER}: take it out with `git rm -r --cached {FOLDER}`"
@@ -66,6 +66,8 @@ class Memory:
             self.store.prune()
         except OSError as error:
             self.trouble = f"{self.store.folder.parent} cannot be written: {error.strerror}"
+        except (*MISFITS, IndexError):
+            self.trouble = "a worker did not say properly on what its answers rest"
 
 
 @dataclass(frozen=True)

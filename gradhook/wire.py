@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import itertools
 import json
 import math
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NoReturn
@@ -196,20 +195,7 @@ def build(kind: Any, value: Any) -> Any:
     Raises:
         ValueError, KeyError, TypeError: the value is of another type, or lacks a field; see ``MISFITS``.
     """
-    origin, inner = typing.get_origin(kind), typing.get_args(kind)
-    if dataclasses.is_dataclass(kind):
-        hints = _hints(kind)  # type: ignore[arg-type]
-        return kind(**{name: build(hints[name], item) for name, item in _a(dict, value).items()})  # type: ignore[operator]
-    if origin is types.UnionType:
-        return None if value is None else build(next(a for a in inner if a is not type(None)), value)
-    if origin is tuple:
-        kinds = itertools.repeat(inner[0], len(_a(list, value))) if inner[-1] is Ellipsis else inner
-        return tuple(build(one, item) for one, item in zip(kinds, _a(list, value), strict=True))
-    if origin is Mapping or kind in (str, int, bool):
-        return _a(dict if origin is Mapping else kind, value)
-    if isinstance(kind, type) and issubclass(kind, Enum):
-        return kind(value)
-    return _number(value) if kind is float else value
+    return _builder(kind)(value)
 
 
 def _a(kind: type[Any], value: Any) -> Any:
@@ -220,8 +206,36 @@ def _a(kind: type[Any], value: Any) -> Any:
 
 
 @functools.cache
-def _hints(kind: type[Any]) -> dict[str, Any]:
-    return typing.get_type_hints(kind)
+def _builder(kind: Any) -> Callable[[Any], Any]:
+    """What builds values of a type: a report has hundreds, so a type is looked at once."""
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+        return functools.partial(_record, kind, typing.get_type_hints(kind))
+    if origin is types.UnionType:
+        some = _builder(next(a for a in inner if a is not type(None)))
+        return lambda value: None if value is None else some(value)
+    if origin is tuple:
+        return functools.partial(_tuple, inner[0] if inner[-1] is Ellipsis else None, inner)
+    if origin is Mapping or kind in (str, int, bool):
+        return functools.partial(_a, dict if origin is Mapping else kind)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return kind
+    return _number if kind is float else _same
+
+
+def _record(kind: type[Any], hints: Mapping[str, Any], value: Any) -> Any:
+    return kind(**{name: _builder(hints[name])(item) for name, item in _a(dict, value).items()})
+
+
+def _tuple(every: Any, each: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
+    """With one type for ``every`` item, or one for ``each``."""
+    if every is not None:
+        return tuple(map(_builder(every), _a(list, value)))
+    return tuple(_builder(kind)(item) for kind, item in zip(each, _a(list, value), strict=True))
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 def _number(value: Any) -> float:

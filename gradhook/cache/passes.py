@@ -46,15 +46,15 @@ def recall(passes: Passes, jobs: Sequence[Job], asked: Sequence[int]) -> Recalle
     """What need not be asked again of the jobs with the numbers ``asked``; ``jobs`` are all of the project."""
     now, worlds = Now(passes.environ), dict[str, World | None]()
     names = _names(passes, jobs)
-    held = {n: entry for n in asked if n in names and (entry := _held(passes, names[n], now, worlds))}
+    held = {n: reports for n in asked if n in names and (reports := _held(passes, names[n], now, worlds))}
     module = {job.number: module_of(job.target) for job in jobs}
     busy = {module[number] for number in asked if number not in held}
-    found = {module[number]: entry["discovered"] for number, entry in held.items() if module[number] not in busy}
+    found = {module[number]: reports[1:] for number, reports in held.items() if module[number] not in busy}
     target = {job.number: job.target for job in jobs}
     used = [known for known in worlds.values() if known]
     return Recalled(
-        {n: replace(_report(entry["report"]), target=target[n]) for n, entry in held.items()},
-        tuple(_report(report) for reports in found.values() for report in reports),
+        {n: replace(reports[0], target=target[n]) for n, reports in held.items()},
+        tuple(report for reports in found.values() for report in reports),
         used[0].environment if used and held else {},
     )
 
@@ -117,14 +117,17 @@ def _is_kept(report: TargetReport) -> bool:
     return report.verdict is Verdict.PASS or (is_skipped_rule and not was_left_out)
 
 
-def _held(passes: Passes, name: str, now: Now, worlds: dict[str, World | None]) -> Any:
-    """The entry of this name, if all that it rests on still stands; what is no entry counts as none."""
+def _held(passes: Passes, name: str, now: Now, worlds: dict[str, World | None]) -> list[TargetReport]:
+    """The reports of this name, if all that they rest on still stands: the target's own, then discovered ones.
+
+    What is no entry counts as none.
+    """
     try:
         entry = _standing(passes, name, now, worlds)
         reports = [_report(kept) for kept in (entry["report"], *entry["discovered"])] if entry else []
     except (*MISFITS, IndexError):
-        return None
-    return entry if all(map(_is_kept, reports)) else None
+        return []
+    return reports if all(map(_is_kept, reports)) else []
 
 
 def _standing(passes: Passes, name: str, now: Now, worlds: dict[str, World | None]) -> Any:
