@@ -46,7 +46,7 @@ def concerned(
 
 def _narrowed(project: Project, files: Sequence[Path], is_home: bool, environ: Mapping[str, str]) -> Project:
     """The project with less to check; ``is_home``: one of the files is its own."""
-    config, changed = project.config, frozenset(real(map(str, files)))
+    config, changed = project.config, frozenset(real([*map(str, files), *(str(file.parent) for file in files)]))
     store = memory(config, environ).store
     seen = known(store) if store else Known({})
     all_of_it = is_home and not {config.file, *(config.root / name for name in FILES)}.isdisjoint(files)

@@ -10,7 +10,7 @@ from typing import Any
 from gradhook.cache import affected
 from gradhook.cache.basis import basis, is_known
 from gradhook.cache.passes import Passes, Recalled, recall, remember
-from gradhook.cache.pythons import remembering
+from gradhook.cache.pythons import is_script, remembering
 from gradhook.cache.store import FOLDER, Store, open_store
 from gradhook.config import Config
 from gradhook.interpreter import Interpreter, choose, probe
@@ -48,6 +48,9 @@ class Memory:
         """The answers that still hold; ``paths`` are those from which the worker would import first."""
         environment = surroundings(python, platform(self.config), self.environ)
         if self.store is None or not is_known(environment):
+            return Recalled()
+        if is_script(python):
+            self.trouble = f"{python} is a script, which may start any interpreter: name the interpreter itself"
             return Recalled()
         settings = {**_settings(self.config), "paths": list(paths)}
         self.on = Passes(self.store, basis(python, environment, settings), environment)

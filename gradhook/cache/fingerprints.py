@@ -44,8 +44,11 @@ def build(path: str) -> str:
 def content(path: str) -> str:
     """A digest of a file's content, of a large file its state instead; empty if there is none.
 
-    ``"folder"`` for a folder, ``"?"`` for what cannot be read.
+    ``"folder"`` for a folder, or the digest of its names where the path ends with a slash; ``"?"`` for what cannot be
+    read.
     """
+    if path.endswith("/"):
+        return _names(path)
     try:
         with open(path, "rb") as file:  # noqa: PTH123 -- asked of every file of every run
             if os.fstat(file.fileno()).st_size > LARGE:
@@ -57,6 +60,15 @@ def content(path: str) -> str:
         return "folder" if os.path.isdir(path) else UNKNOWN  # noqa: PTH112
 
 
+def _names(folder: str) -> str:
+    """A digest of what is in a folder, without what is hidden and what Python or we put there."""
+    try:
+        names = sorted(os.listdir(folder))  # noqa: PTH208
+    except OSError:
+        return ""
+    return "names " + digest(*(name for name in names if not name.startswith((".", "__pycache__"))))
+
+
 def seen(path: str) -> tuple[str, str]:
     """Stamp and content, the stamp taken first: a change in between shows."""
     return stamp(path), content(path)
@@ -65,7 +77,12 @@ def seen(path: str) -> tuple[str, str]:
 @cache
 def is_foreign(path: str) -> bool:
     """Whether a file belongs to an installed distribution, to Python, to gradhook or to the system, not to a user."""
-    return is_standard(path) or is_installed(path) or path.startswith((*_DEVICES, _OWN + os.sep))
+    return is_standard(path) or is_installed(path) or is_own(path) or path.startswith(_DEVICES)
+
+
+def is_own(path: str) -> bool:
+    """Whether a file is part of gradhook."""
+    return path.startswith(_OWN + os.sep)
 
 
 def is_installed(path: str) -> bool:

@@ -26,6 +26,8 @@ def remembering(probe: Probe, store: Store) -> Probe:
     """The same probe, which starts no process for an interpreter of which nothing has changed."""
 
     def remembered(python: Path) -> str:
+        if is_script(python):
+            return probe(python)
         name = digest("python", str(python.absolute()))
         kept = store.read(PYTHONS, name)
         if isinstance(kept, dict) and kept.get("state") == _state(python, kept.get("path", [])):
@@ -39,6 +41,15 @@ def remembering(probe: Probe, store: Store) -> Probe:
         return answer
 
     return remembered
+
+
+def is_script(python: Path) -> bool:
+    """Whether an interpreter is a script that starts one, and today another than yesterday (the shims of pyenv)."""
+    try:
+        with python.open("rb") as file:
+            return file.read(2) == b"#!"
+    except OSError:
+        return False
 
 
 def _path(python: Path) -> list[str]:

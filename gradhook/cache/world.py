@@ -89,8 +89,12 @@ def mean_the_same(kept: Sequence[Any]) -> bool:
 
 
 def _is_unchanged(path: str, state: str, inside: str) -> bool:
-    """Whether a file is what it was when it was opened: what was read is then what is there."""
-    return (not state or stamp(path) == state) and content(path) == inside and inside != UNKNOWN
+    """Whether a file is what it was when it was opened: what was read is then what is there.
+
+    The state of a folder says nothing: it changes with what is hidden in it.
+    """
+    same = not state or path.endswith("/") or stamp(path) == state
+    return same and content(path) == inside != UNKNOWN
 
 
 def _variable(environ: Mapping[str, str], name: str) -> str:

@@ -52,7 +52,7 @@ class Recorder:
             self.witness.note_late(file)
         found = graph(self.witness.openers, self.witness.files, self.guard.meddled())
         needs = {job.number: self._needs(job, roots.get(job.number, ""), found) for job in jobs}
-        common = self._common(found, needs)
+        common = self._common(found, [file for file in roots.values() if file], needs)
         table = _Table(self.witness.files)
         beside: dict[str, set[int]] = defaultdict(set)
         for name, file in found.modules.items():
@@ -73,10 +73,13 @@ class Recorder:
         own = self.witness.by_job.get(job.number, set())
         return found.closure([*([root] if root and not is_foreign(root) else []), *named, *own])
 
-    def _common(self, found: Graph, needs: Mapping[int, set[str]]) -> set[str]:
+    def _common(self, found: Graph, roots: Sequence[str], needs: Mapping[int, set[str]]) -> set[str]:
         """What every answer rests on: who changed what belongs to all, and what nobody is known to have opened."""
-        changers = found.closure(found.modules[name] for name in self.guard.changers if name in found.modules)
-        return changers | (set(found.everything) - set().union(*needs.values()))
+        if self.guard.patched():
+            return {*found.everything}
+        changers = (found.modules[name] for name in self.guard.changers if name in found.modules)
+        known = found.closure(roots).union(*needs.values())
+        return found.closure([*changers, *self.witness.shared]) | (found.everything - known)
 
     def _surroundings(self, table: _Table) -> dict[str, Any]:
         places = [os.path.abspath(place) for place in sys.path if place]  # noqa: PTH100

@@ -80,7 +80,7 @@ def main(
         send(Answered(job.number, report, _printed()))
         answered.append(job)
     if observed:
-        _tell(observed, answered, loaded, send)
+        _tell(observed, answered, _roots([*jobs.values()], loaded), send)
     send(Bye(rest))
 
 
@@ -91,10 +91,10 @@ def _recorder() -> Recorder:
     return recorder([os.path.abspath(folder)] if folder else [])  # noqa: PTH100
 
 
-def _tell(observed: Recorder, jobs: Sequence[Job], loaded: Loaded, send: Send) -> None:
+def _tell(observed: Recorder, jobs: Sequence[Job], roots: Mapping[int, str], send: Send) -> None:
     """On what the answers rest; if that cannot be said they still count, for this run only."""
     try:
-        message = observed.depended(jobs, _roots(jobs, loaded))
+        message = observed.depended(jobs, roots)
     except Exception as error:
         show(error, Path())
     else:

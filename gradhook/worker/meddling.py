@@ -10,7 +10,7 @@ import importlib.machinery
 import logging
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -32,6 +32,8 @@ class Guard:
     """What belongs to everybody: settings of JAX, environment variables, the path."""
     states: dict[str, Held] = field(default_factory=dict)
     changers: set[str] = field(default_factory=set)
+    installed: dict[str, Held] = field(default_factory=dict)
+    """What the names of installed modules held when their code had run."""
     befores: list[Any] = field(default_factory=list)
     """What belonged to everybody when the code of each module that runs now began, or last imported another."""
 
@@ -54,6 +56,7 @@ class Guard:
         """The code of a module has run; what it changed that belongs to everybody is no doing of its importer."""
         file = getattr(module, "__file__", None)
         if not file or is_foreign(os.path.abspath(file)):  # noqa: PTH100
+            self.installed[module.__name__] = dict(vars(module))
             return
         self.states[module.__name__] = state(module)
         if (now := self.common()) != before:
@@ -64,6 +67,11 @@ class Guard:
         """The modules that are no longer what they were when their code had run."""
         known = ((name, sys.modules.get(name)) for name in self.states)
         return {name for name, module in known if module is not None and differs(self.states[name], state(module))}
+
+    def patched(self) -> bool:
+        """Whether the user's code put functions of its own in the place of installed ones."""
+        modules = ((held, sys.modules.get(name)) for name, held in self.installed.items())
+        return any(module is not None and _replaced(held, vars(module)) for held, module in modules)
 
 
 def state(module: ModuleType) -> Held:
@@ -104,3 +112,14 @@ def _inside(value: Any, depth: int) -> list[Any]:
 def _same(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
     pairs = zip(one, other, strict=False)
     return len(one) == len(other) and all(a is b or (type(a) is type(b) is int and a == b) for a, b in pairs)
+
+
+def _replaced(before: Held, now: Mapping[str, Any]) -> bool:
+    changed = (now[name] for name, value in before.items() if name in now and now[name] is not value)
+    return any(file and not is_foreign(file) for file in map(_file, changed))
+
+
+def _file(value: Any) -> str:
+    """Where a function was written; empty for what has no code."""
+    code = getattr(getattr(value, "__wrapped__", value), "__code__", None)
+    return str(code.co_filename) if code else ""

@@ -15,8 +15,10 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
-from gradhook.cache.fingerprints import UNKNOWN, is_foreign, seen
+from gradhook.cache.fingerprints import UNKNOWN, is_foreign, is_installed, is_own, is_standard, seen
 
+_LISTING = ("os.listdir", "os.scandir")
+_IMPORTLIB = "<frozen importlib"
 _COMPILED = (".pyc", ".pyo")
 _MAKING = os.O_WRONLY | os.O_TRUNC | os.O_EXCL
 
@@ -31,8 +33,10 @@ class Witness:
     """For each file of code, the files that were opened while it was at work."""
     by_job: dict[int, set[str]] = field(default_factory=dict)
     """For each job, what was opened while it was examined."""
-    sought: set[str] = field(default_factory=set)
-    """The names of modules that were looked for."""
+    shared: set[str] = field(default_factory=set)
+    """Code of the user's that an installed package imported: whoever uses that package may use it."""
+    sought: set[str] = field(default_factory=lambda: {"sitecustomize", "usercustomize"})
+    """The names of modules that were looked for; these two before anybody could watch."""
     written: set[str] = field(default_factory=set)
     job: int | None = None
     ignored: tuple[str, ...] = ()
@@ -57,17 +61,33 @@ class Witness:
             self.files[path] = state, UNKNOWN if fresh else inside
 
     def _heard(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if event == "open" and not getattr(self._busy, "on", False):
+        if event == "import":
+            self.sought.add(str(arguments[0]))
+        if event not in _LISTING and event != "open":
+            return
+        if not getattr(self._busy, "on", False):
             self._busy.on = True
             try:
-                given, mode, flags = arguments
-                self._opened(given, mode, flags, sys._getframe(1))
+                frame = sys._getframe(1)
+                if event == "open":
+                    given, mode, flags = arguments
+                    self._opened(given, mode, flags, frame)
+                else:
+                    self._listed(arguments[0], frame)
             except Exception:  # a fault of ours must not become one of whoever opens a file
                 self.files[UNKNOWN] = ("", UNKNOWN)
             finally:
                 self._busy.on = False
-        elif event == "import":
-            self.sought.add(str(arguments[0]))
+
+    def _listed(self, given: Any, frame: FrameType) -> None:
+        """The user's code asked what is in a folder; Python does so all the time, when it imports."""
+        by = _nearest(frame)
+        if isinstance(given, int) or frame.f_code.co_filename.startswith(_IMPORTLIB) or by is None or is_foreign(by):
+            return
+        path = os.path.join(os.path.abspath(os.fsdecode(given or ".")), "")  # noqa: PTH100, PTH118
+        if not is_foreign(path):
+            self.note(path.replace(os.sep, "/"))
+            self._attribute(path.replace(os.sep, "/"), frame)
 
     def _opened(self, given: Any, mode: Any, flags: Any, frame: FrameType | None) -> None:
         if isinstance(given, int):
@@ -80,6 +100,9 @@ class Witness:
         elif mode != "ab" and path not in self.written and os.path.isfile(path):  # noqa: PTH113
             self.note(path)
             self._attribute(path, frame)
+            by = _nearest(frame)
+            if path.endswith(".py") and by is not None and is_installed(by) and not is_own(by):
+                self.shared.add(path)
 
     def _attribute(self, path: str, frame: FrameType | None) -> None:
         """Everything on the stack depends on what is opened, and so does the job that is being examined."""
@@ -90,6 +113,13 @@ class Witness:
             if not is_foreign(file):
                 self.openers.setdefault(os.path.abspath(file), set()).add(path)  # noqa: PTH100
             frame = frame.f_back
+
+
+def _nearest(frame: FrameType | None) -> str | None:
+    """The file of the nearest code that is not Python's own."""
+    while frame is not None and is_standard(frame.f_code.co_filename):
+        frame = frame.f_back
+    return None if frame is None else frame.f_code.co_filename
 
 
 def source_of(path: str) -> str:

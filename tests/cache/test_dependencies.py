@@ -251,3 +251,40 @@ def test_the_current_folder_is_not_part_of_it(project: Any, monkeypatch: pytest.
     assert project.check() == {"b:h": "pass"}
     monkeypatch.chdir(Path(os.sep))
     assert project.check() == {"b:h": "cached"}
+
+
+def test_the_names_in_a_folder(project: Any) -> None:
+    body = "return sorted(p.name for p in __import__('pathlib').Path('data').iterdir())"
+    project.write({**OTHER, "data/one.txt": "1", "a.py": target(body=body)})
+    assert changed(project, {"data/two.txt": ""}) == {"a:f": "pass", "b:h": "cached"}
+
+
+def test_code_that_an_installed_package_imports(project: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with plugins: who imports the package second is not seen to import the plugin."""
+    site = tmp_path / "site-packages"
+    site.mkdir()
+    (site / "library.py").write_text("import plugin\n", encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")]))
+    project.write({"plugin.py": "factor = 1.0\n", **{f"{n}.py": target(n, "import library") for n in "ab"}})
+    assert changed(project, {"plugin.py": "factor = 2.0\n"}) == {"a:a": "pass", "b:b": "pass"}
+
+
+def test_a_patch_of_an_installed_package(project: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    site = tmp_path / "site-packages"
+    site.mkdir()
+    (site / "library.py").write_text("def scale():\n    return 1.0\n", encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")]))
+    project.write(
+        {"a.py": target("f", "import library\nlibrary.scale = lambda: 2.0"), "b.py": target("h", "import library")}
+    )
+    text = (project.root / "a.py").read_text(encoding="utf-8")
+    assert changed(project, {"a.py": text.replace("2.0", "3.0")}) == {"a:f": "pass", "b:h": "pass"}
+
+
+def test_several_workers(project: Any) -> None:
+    project.overrides = {"jobs": "2"}
+    names = [f"m{n}" for n in range(8)]
+    project.write({f"{n}.py": target("f", "from low import factor" if n < "m4" else "") for n in names})
+    project.write({"low.py": "factor = 2.0\n"})
+    found = changed(project, {"low.py": "factor = 3.0\n"})
+    assert found == {f"{n}:f": "pass" if n < "m4" else "cached" for n in names}

@@ -289,3 +289,18 @@ def test_a_large_file_is_known_by_its_state(tmp_path: Path, monkeypatch: pytest.
 def test_a_new_target_in_a_file(warm: Any) -> None:
     warm.write({"b.py": target("h") + target("new")})
     assert warm.check() == {"a:f": "cached", "b:h": "pass", "b:new": "pass"}
+
+
+def test_a_script_that_starts_some_interpreter(warm: Any, tmp_path: Path) -> None:
+    shim = tmp_path / "python"
+    shim.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n', encoding="utf-8")
+    shim.chmod(0o755)
+    for _ in range(2):
+        report = warm.report(python=str(shim))
+        assert not any(target.cached for target in report.targets)
+        assert "is a script" in report.environment["cache"]
+
+
+def test_a_new_sitecustomize(warm: Any) -> None:
+    warm.write({"sitecustomize.py": ""})
+    assert warm.check() == PASSED
