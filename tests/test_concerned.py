@@ -110,6 +110,14 @@ def test_a_new_target(user: User) -> None:
     assert user.changed("low.py") == ["a:f", "c:new"]
 
 
+def test_a_new_file_in_a_folder_that_was_listed(user: User) -> None:
+    user.write({"data/one.txt": "", "c.py": F.format(imports="import os\nos.listdir('data')", name="h", value="x")})
+    user.check_all()
+    user.write({"data/two.txt": ""})
+    assert user.changed("data/two.txt") == ["c:h"]
+    assert user.changed("README.md") == []
+
+
 def test_a_link(user: User) -> None:
     (user.root / "linked.txt").symlink_to("table.txt")
     user.write({"b.py": F.format(imports="text = open('linked.txt').read()", name="g", value="x")})
