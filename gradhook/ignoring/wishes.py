@@ -26,10 +26,13 @@ def is_selected(code: str, select: Sequence[str]) -> bool:
 
 @dataclass(frozen=True)
 class Wishes:
-    """All that is said about silence in one project; ``used`` gathers the comments that were heeded."""
+    """All that is said about silence in one project; ``used`` gathers the comments that were heeded.
+
+    ``commented`` has the comments of the files that were scanned, and of others once they are asked for.
+    """
 
     config: Config
-    commented: Mapping[str, Mapping[int, Comment]]
+    commented: dict[str, dict[int, Comment]]
     used: set[Said] = field(default_factory=set)
 
     @classmethod
@@ -69,7 +72,9 @@ class Wishes:
 
     def _comments(self, path: str) -> Mapping[int, Comment]:
         """Of a file outside the scan too: a helper that a finding points into."""
-        return self.commented.get(path) or _read(self.config.root / path, path)
+        if path not in self.commented:
+            self.commented[path] = _read(self.config.root / path, path)
+        return self.commented[path]
 
     def _setting(self, code: str, paths: Sequence[str]) -> str:
         settings, origins = self.config.settings, self.config.origins
@@ -94,8 +99,7 @@ def _glob(glob: str) -> Callable[[str], bool]:
     return excluder((glob,))
 
 
-@cache
-def _read(file: Path, path: str) -> Mapping[int, Comment]:
+def _read(file: Path, path: str) -> dict[int, Comment]:
     try:
         text = file.read_bytes() if file.suffix == ".py" and not Path(path).is_absolute() else b""
     except OSError:

@@ -64,6 +64,13 @@ def test_a_comment_in_the_helper_that_a_finding_points_into(hearing: Hearing, tm
     assert [item.by for item in heard.ignored] == ["comment helper.py:2"]
 
 
+def test_a_helper_is_read_anew_by_each_run(hearing: Hearing, tmp_path: Path) -> None:
+    there = Finding("GRD406", Verdict.UNDECIDED, "narrow", path="helper.py", line=1)
+    for text, count in (("x = 1\n", 0), ("x = 1  # gradhook: ignore[GRD406]\n", 1)):
+        (tmp_path / "helper.py").write_text(text, encoding="utf-8")
+        assert len(hearing(F.format("", "", ""), answer(there)).ignored) == count
+
+
 SETTINGS = {
     "for all": ("[tool.gradhook]\nignore = ['GRD4']\n", "ignore (pyproject.toml)"),
     "for the file": (
