@@ -38,9 +38,16 @@ def section(report: TargetReport, anchor: str, sources: Sources, draws: bool) ->
     return el("section", *head, *findings, *pictures, *output, *asked, class_=f"target {report.verdict.value}")
 
 
+_CLAIMED = {
+    ClaimKind.EXACT: "exact derivative",
+    ClaimKind.SURROGATE: "surrogate",
+    ClaimKind.RULE: "rule without a claim",
+}
+
+
 def _kind(report: TargetReport) -> str:
     surrogate = report.target.claim is ClaimKind.SURROGATE
-    parts = ["surrogate" if surrogate else "exact derivative"]
+    parts = [_CLAIMED[report.target.claim]]
     if report.verdict is Verdict.PASS:
         parts = ["surrogate, as declared" if surrogate else asked(report)]
     parts += [known] if (known := bias(report)) else []

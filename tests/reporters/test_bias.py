@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gradhook.model import ClaimKind, Finding, Outcome, Report, Verdict
-from gradhook.reporters import json_report, junit, summary, terminal
+from gradhook.reporters import html, json_report, junit, summary, terminal
 from gradhook.reporters.wording import bias
 
 SMALL, LARGE = (f"bias: differs from the true derivative by up to {size}" for size in ("0.5", "3"))
@@ -35,3 +35,14 @@ def test_it_is_said(target: Callable[..., Any], name: str, verdict: Verdict) -> 
     text = " ".join(FORMATS[name].render(report).split())
     assert LARGE in text
     assert LARGE not in FORMATS[name].render(replace(report, targets=(surrogate(target, verdict),)))
+
+
+def test_a_rule_without_a_claim_is_no_exact_derivative(target: Callable[..., Any]) -> None:
+    note = "unclaimed rule, contract checked: linear and transposable; nothing said about its derivative"
+    outcomes = (Outcome("GRD501", Verdict.SKIP, note=note), Outcome("GRD204", Verdict.PASS, note="traced for float64"))
+    report = Report((target("rule", Verdict.SKIP, claim=ClaimKind.RULE, outcomes=outcomes),))
+    page = html.render(report)
+    assert "rule without a claim" in page and "exact derivative" not in page
+    for name in ("terminal", "summary", "junit"):
+        text = " ".join(FORMATS[name].render(report).split())
+        assert note in text and "traced" not in text and "1 skipped" in FORMATS["terminal"].render(report)
