@@ -133,7 +133,6 @@ def _serve(run: Run, questions: list[int], part: Part, start: Start) -> None:
         number = _question(run, questions)
         if number is not None:
             run.given[number] = worker
-            questions.remove(number)
         return number
 
     while _question(run, questions) is not None:
