@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,10 +70,10 @@ def sharded(
 
 def _mine(names: Mapping[Key, str], shard: Shard, times: Mapping[str, float]) -> set[Key]:
     """Dealt out like cards; where times are known, the longest first to whom has least."""
-    known = [times[name] for name in names.values() if name in times]
+    known = sorted(times[name] for name in names.values() if name in times)
     if not known:
         return set(sorted(names)[shard.number - 1 :: shard.count])
-    usual = statistics.median(known)
+    usual = known[len(known) // 2]  # the median, without the 10 ms of importing statistics
     cost = {key: times.get(name, usual) for key, name in names.items()}
     loads = [0.0] * shard.count
     mine = set()

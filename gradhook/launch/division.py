@@ -7,7 +7,6 @@ imported by one worker where that does not leave others idle.
 from __future__ import annotations
 
 import os
-import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
@@ -49,7 +48,7 @@ def divide(jobs: Sequence[Job], workers: int, times: Mapping[str, float]) -> lis
 
     The longest module goes first to whom has least; one that is longer than a fair share is cut before.
     """
-    usual = statistics.median(times.values()) if times else 1.0
+    usual = sorted(times.values())[len(times) // 2] if times else 1.0
     cost = {job.number: times.get(job.target.name, usual) for job in jobs}
     groups: dict[Module, list[Job]] = {}
     for job in jobs:
