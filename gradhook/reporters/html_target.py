@@ -32,7 +32,7 @@ def section(report: TargetReport, anchor: str, sources: Sources, draws: bool) ->
         el("p", f"{target.path}:{target.line} · {_kind(report)}", class_="soft"),
     ]
     findings = [_finding(finding, report, sources, draws) for finding in both_modes(answers(report))]
-    pictures = [picture for outcome in report.outcomes for picture in _pictures(outcome, report, draws)]
+    pictures = [*_worst_resolved(report, draws), *(p for outcome in report.outcomes for p in _pictures(outcome, draws))]
     output = [el("h3", "printed"), lines(report.output)] if report.output and report.verdict is not Verdict.PASS else []
     asked = [_questions(report)] if report.outcomes else []
     return el("section", *head, *findings, *pictures, *output, *asked, class_=f"target {report.verdict.value}")
@@ -73,15 +73,21 @@ def _curve(of: Finding | Outcome, draws: bool) -> Iterator[ET.Element]:
     """The plot, with its numbers for those who do not see it."""
     if of.curve is None:
         return
-    caption = f"how the differences for {of.curve.of} went, in {of.code}"
+    caption = f"{plots.subject(of.curve)}, in {of.code}"
     drawing = plots.convergence(of.curve) if draws else None
     figure = [el("figure", drawing, el("figcaption", caption))] if drawing is not None else []
     yield from figure
-    yield el("details", el("summary", f"{caption}: the numbers"), curve_table(of.curve))
+    yield el("details", el("summary", f"the numbers of {of.code}"), curve_table(of.curve))
 
 
-def _pictures(outcome: Outcome, report: TargetReport, draws: bool) -> Iterator[ET.Element]:
-    yield from _curve(outcome, draws)
+def _worst_resolved(report: TargetReport, draws: bool) -> Iterator[ET.Element]:
+    """Of a pass: how the differences went that were the least sharp."""
+    curves = [outcome for outcome in report.outcomes if outcome.curve]
+    if report.verdict is Verdict.PASS and curves:
+        yield from _curve(max(curves, key=lambda outcome: outcome.resolution or 0.0), draws)
+
+
+def _pictures(outcome: Outcome, draws: bool) -> Iterator[ET.Element]:
     if outcome.jacobian:
         case = f", case {outcome.case}" if outcome.case else ""
         yield matrices(outcome.jacobian, f"the Jacobian by {outcome.code}{case}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -22,6 +23,8 @@ Points = list[tuple[float, float]]
 Series = tuple[str, Points, bool]
 """A name, points, and whether it is a guide: a line without dots."""
 WIDTH, HEIGHT = 680, 360
+_PLACES, _LONG = frozenset({"cx", "cy", "x", "y", "d", "transform"}), re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
+_OVERLAYS = ("text-overlay", "tooltip-overlay")  # for what its scripts would show
 _DROPPED = frozenset({"style", "script", "desc"})
 _LEAST, _MOST = 1e-250, 1e250  # between which numbers can be drawn
 _MOST_DOTS = 60
@@ -33,14 +36,20 @@ def available() -> bool:
     return importlib.util.find_spec("pygal") is not None
 
 
+def subject(curve: Curve) -> str:
+    """What the drawing of a curve shows."""
+    what: dict[str, str] = {Shape.SMOOTH: "how far differences are off", Shape.KINK: "the slopes on both sides"}
+    return f"{curve.of}: {what.get(curve.shape, 'the size of the slopes on both sides')}, by step"
+
+
 def convergence(curve: Curve) -> ET.Element | None:
     """Error against step, log-log; at a point that is not smooth the one-sided slopes instead. None: nothing to see."""
     if curve.shape == Shape.SMOOTH:
-        return _loglog(_errors(curve), f"{curve.of}: distance of the differences, by step")
+        return _loglog(_errors(curve), subject(curve))
     if curve.shape == Shape.KINK:
         return _slopes(curve)
     sizes = [(name, _positive(zip(curve.steps, map(abs, side), strict=True)), False) for name, side in _sides(curve)]
-    return _loglog(sizes, f"{curve.of}: size of the one-sided slopes, by step")
+    return _loglog(sizes, subject(curve))
 
 
 def staircase(stairs: Staircase) -> ET.Element | None:
@@ -65,10 +74,10 @@ def _errors(curve: Curve) -> list[Series]:
     rounding = dict(zip(curve.steps, curve.noise, strict=True))
     plain, extrapolated = _off(central, truth), _off(once, truth)
     return [
-        ("from the claim", _off(central, curve.claimed), False),
-        ("from the measured slope", plain, False),
-        ("extrapolated once", extrapolated, False),
-        ("rounding", _positive(zip(curve.steps, curve.noise, strict=True)), True),
+        ("off the claim", _off(central, curve.claimed), False),
+        ("off the measured slope", plain, False),
+        ("the same, extrapolated once", extrapolated, False),
+        ("what rounding explains", _positive(zip(curve.steps, curve.noise, strict=True)), True),
         ("step squared", _guide(plain, 2, rounding), True),
         ("step to the 4th", _guide(extrapolated, 4, rounding), True),
     ]
@@ -89,7 +98,10 @@ def _guide(points: Points, power: int, rounding: Mapping[float, float]) -> Point
         return []
     h0, y0 = truncated[1]
     lowest = min(y for _, y in points)
-    return [(h, y) for h, _ in points if (y := 4 * y0 * (h / h0) ** power) >= lowest]
+    try:
+        return [(h, y) for h, _ in points if (y := 4 * y0 * (h / h0) ** power) >= lowest]
+    except OverflowError:
+        return []
 
 
 def _sides(curve: Curve) -> Iterator[tuple[str, Sequence[float]]]:
@@ -106,9 +118,8 @@ def _slopes(curve: Curve) -> ET.Element | None:
 
     series = [(f"slope on the {name}", points(side), False) for name, side in _sides(curve)]
     claim = [curve.claimed] * len(curve.steps)
-    title = f"{curve.of}: the slopes on both sides, by step"
     return _drawn(
-        [*series, ("claim", points(claim), True)], title, x_title="step", value_formatter=_short,
+        [*series, ("claim", points(claim), True)], subject(curve), x_title="step", value_formatter=_short,
         x_value_formatter=_power, x_labels=_decades([x for _, ps, _ in series for x, _ in ps]),
     )  # fmt: skip
 
@@ -162,8 +173,11 @@ def _adapted(root: ET.Element, title: str, guides: Sequence[bool]) -> ET.Element
     for parent in list(root.iter()):
         parent.tag = parent.tag.rpartition("}")[2]
         for child in list(parent):
-            if child.tag.rpartition("}")[2] in _DROPPED:
+            if child.tag.rpartition("}")[2] in _DROPPED or child.get("class", "").endswith(_OVERLAYS):
                 parent.remove(child)
+        for key, value in parent.items():
+            if key in _PLACES:
+                parent.set(key, _LONG.sub(lambda number: f"{float(number[0]):.1f}", value))
     for node in root.iter("g"):
         node.attrib.pop("id", None)
         names = node.get("class", "").split()

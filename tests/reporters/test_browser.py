@@ -89,7 +89,7 @@ def test_plots_are_as_large_as_they_look_and_text_fits(browse: Browse, pictured:
 @pytest.mark.parametrize(("scheme", "dark"), [("1", False), ("0", True)])
 def test_day_and_night(browse: Browse, pictured: Report, tmp_path: Path, scheme: str, dark: bool) -> None:
     shot = tmp_path / "shot.png"
-    browse(f"--blink-settings=preferredColorScheme={scheme}", f"--screenshot={shot}", "--window-size=900,1200",
+    browse(f"--blink-settings=preferredColorScheme={scheme}", f"--screenshot={shot}", "--window-size=500,400",
            page(tmp_path, render(pictured)))  # fmt: skip
     colours = pixels(shot)
     paper = max(set(colours), key=colours.count)

@@ -96,12 +96,13 @@ def test_pictures(pictured: Report) -> None:
     page = Page(render(pictured))
     names = [drawing["aria-label"] for drawing in page.all("svg")]
     assert names == [
-        "d out / d delta[3]: distance of the differences, by step", "d out / d x: the slopes on both sides, by step",
-        "d out / d delta[3]: distance of the differences, by step", "out[0] and its derivative along x[0]",
+        "d out / d delta[3]: how far differences are off, by step", "d out / d x: the slopes on both sides, by step",
+        "d out / d delta[3]: how far differences are off, by step", "out[0] and its derivative along x[0]",
     ]  # fmt: skip
     assert all(drawing["role"] == "img" for drawing in page.all("svg"))
-    for words in ("from the claim", "rounding", "slope on the left", "derivative by the rule", "claimed less measured",
-                  "boundaries, case args", "x[0] = 0.5", "and 2 more along x[0]", "0.2-0.51e-16-10"):  # fmt: skip
+    for words in ("off the claim", "what rounding explains", "slope on the left", "derivative by the rule",
+                  "claimed less measured", "boundaries, case args", "x[0] = 0.5", "and 2 more along x[0]",
+                  "0.2-0.51e-16-10"):  # fmt: skip
         assert words in page.words, words
 
 
@@ -145,15 +146,17 @@ def full_of(text: str) -> Page:
     return Page(render(report, {(text, 1): text}))
 
 
+HARMLESS = full_of("x").elements
+ATTRIBUTES = {name for _, attributes in HARMLESS for name in attributes}
+
+
+@settings(max_examples=40)
 @given(HOSTILE)
 def test_foreign_text_is_text(text: str) -> None:
     page = full_of(text)
-    assert [tag for tag, _ in page.elements] == [tag for tag, _ in full_of("x").elements]
+    assert [tag for tag, _ in page.elements] == [tag for tag, _ in HARMLESS]
     assert not {name for _, attributes in page.elements for name in attributes} - ATTRIBUTES
     assert all(c.isprintable() or c in " \n" for c in "".join(page.texts))
-
-
-ATTRIBUTES = {name for _, attributes in full_of("x").elements for name in attributes}
 
 
 @with_plots
