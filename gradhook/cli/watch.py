@@ -1,7 +1,7 @@
 """``gradhook check --watch``: what has to be checked again after a file was saved, and when is that?
 
-Files are looked at twice a second: that needs no library, and works where the system tells nobody of a change (network
-and container mounts).
+Files are looked at twice a second, more seldom where they are many: that needs no library, and works where the system
+tells nobody of a change (network and container mounts).
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ if TYPE_CHECKING:
 
 Find = Callable[[], "Sequence[Project]"]
 Tell = Callable[[Report, "Sequence[Project]"], int]
-Stamps = dict[Path, tuple[int, int]]
+Stamps = dict[str, tuple[int, int]]
 _PAUSE = 0.5
+_SHARE = 10
+"""So many times as long as a look takes, until the next: ten thousand files take some tenths of a second."""
 _SETTLED = 0.1
 """Seconds in which a file that is being saved must not change any more."""
 _SETTINGS = ("pyproject.toml", "gradhook.toml")
@@ -117,10 +119,11 @@ def joined(before: Report, new: Report, again: Sequence[Project], changed: Colle
 def stamps(projects: Sequence[Project], data: Collection[Path] = ()) -> Stamps:
     """When each file that could matter was last changed, and how long it is."""
     found: Stamps = {}
-    roots = {project.config.root for project in projects}
-    for path in {*data, *(root / name for root in roots for name in (*list_folder(root).files, *_SETTINGS))}:
+    roots = {str(project.config.root) for project in projects}
+    listed = (f"{root}/{name}" for root in roots for name in (*list_folder(Path(root)).files, *_SETTINGS))
+    for path in {*map(str, data), *listed}:
         try:
-            status = path.stat()
+            status = os.stat(path)  # noqa: PTH116  # ten thousand Path objects take their time
         except OSError:
             continue
         found[path] = (status.st_mtime_ns, status.st_size)
@@ -135,12 +138,14 @@ def _data(projects: Sequence[Project]) -> frozenset[Path]:
 
 def _next_change(projects: Sequence[Project], data: Collection[Path], seen: Stamps) -> frozenset[Path]:
     """Wait until files differ from what was seen, and stay as they are."""
+    start = time.monotonic()
     while (now := stamps(projects, data)) == seen:
-        time.sleep(_PAUSE)
+        time.sleep(max(_PAUSE, _SHARE * (time.monotonic() - start)))
+        start = time.monotonic()
     while True:
         time.sleep(_SETTLED)
         if (later := stamps(projects, data)) == now:
-            return frozenset(path for path, _ in later.items() ^ seen.items())
+            return frozenset(Path(path) for path, _ in later.items() ^ seen.items())
         now = later
 
 

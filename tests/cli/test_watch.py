@@ -166,7 +166,7 @@ def test_every_change_is_seen(projects: tuple[session.Project, ...], tmp_path: P
     (tmp_path / "new.py").write_text("", encoding="utf-8")
     (tmp_path / "alone.py").unlink()
     (tmp_path / "pyproject.toml").write_text("#\n", encoding="utf-8")
-    changed = {path.name for path, _ in before.items() ^ watch.stamps(projects).items()}
+    changed = {Path(path).name for path, _ in before.items() ^ watch.stamps(projects).items()}
     assert changed == {"new.py", "alone.py", "pyproject.toml"}
 
 
