@@ -40,7 +40,7 @@ for command in (check, list_targets, env, merge, init, migrate, rule, explain, c
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The console entry: run a command and exit. To be asked to end is an interrupt, too: workers end with us."""
-    interrupts.take_termination()
+    interrupts.take_signals()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a name that the terminal cannot show must not end the run
             stream.reconfigure(errors="backslashreplace")

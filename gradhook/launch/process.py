@@ -62,6 +62,10 @@ class Worker:
     memory: float = 0.0
 
 
+_alive: dict[str, Worker] = {}
+"""The workers that are at work, by their marks."""
+
+
 @contextmanager
 def started(
     python: Path, boot: Path, request: Request, environ: Mapping[str, str], memory: float = 0.0
@@ -79,10 +83,12 @@ def started(
         worker = _start([str(python), "-u", str(boot)], request, environ, Path(folder.name), memory)
         if sys.platform != "win32":
             folder.cleanup()  # at once: whoever is killed leaves nothing there, and open files stay readable
+        _alive[worker.mark] = worker
         try:
             yield worker
         finally:
             _end(worker)
+            del _alive[worker.mark]
 
 
 def next_message(worker: Worker, seconds: float) -> Message | End:
@@ -127,6 +133,12 @@ def tell(worker: Worker, message: Message) -> None:
 def kill(worker: Worker) -> None:
     """End the process at once, and all in its group; ``started`` clears up after it."""
     leftovers.end_group(worker.process)
+
+
+def kill_all() -> None:
+    """End every worker at once, for a command that has no time to clear up."""
+    for worker in list(_alive.values()):
+        kill(worker)
 
 
 def dump(worker: Worker) -> None:

@@ -79,6 +79,42 @@ def test_what_is_known_is_told(tmp_path: Path, number: int, code: int) -> None:
         os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
+SLEEPS = """
+import signal, sys, time
+from gradhook import session
+from gradhook.cli.main import main
+from gradhook.launch.known import Run
+stop = Run.stop
+def late(run, error=None):
+    if not run.stopped and run.workers:
+        print("ending", flush=True)
+        time.sleep(600)
+    stop(run, error)
+Run.stop = late
+"""
+
+
+def test_a_second_one_ends_it_at_once(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "m.py").write_text(MODULE, encoding="utf-8")
+    environ = {**os.environ, "PYTHONPATH": str(Path(session.__file__).parents[1])}
+    command = [sys.executable, "-c", SLEEPS + COMMAND, "check", "--python", sys.executable]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environ, cwd=tmp_path)
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "ready").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    assert process.stdout is not None and process.stdout.readline() == "ending\n"
+    while process.poll() is None and time.monotonic() < deadline:
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.1)
+    assert process.returncode == 130
+    worker = Path(f"/proc/{(tmp_path / 'pid').read_text()}/cmdline")
+    while worker.exists() and worker.read_bytes() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not worker.exists() or not worker.read_bytes()
+
+
 def test_a_report_for_machines_stays_whole(tmp_path: Path) -> None:
     done = interrupted(tmp_path, signal.SIGINT, "--output-format", "json")
     assert json.loads(done.stdout)["interrupted"] is True
