@@ -17,7 +17,6 @@ from gradhook.cli.view import rebased, repository
 from gradhook.config.settings import FORMATS
 from gradhook.errors import GradhookError
 from gradhook.model import Report
-from gradhook.reporters import concise, json_report, terminal
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Wanted = tuple[tuple[str, Path | None], ...]
@@ -73,13 +72,17 @@ def rendered(report: Report, form: str, code: int, look: Look) -> str:
         report = rebased(report, Path.cwd(), repository(Path.cwd(), os.environ))
     match form:
         case "json":
+            from gradhook.reporters import json_report  # each form is loaded by those who want it
+
             return json_report.render(report, code)
         case "concise":
+            from gradhook.reporters import concise
+
             return concise.render(report, only_failures=look.only_failures)
         case "terminal":
             return _screen(report, look)
         case "html":
-            from gradhook.reporters import html  # 30 ms that few runs need
+            from gradhook.reporters import html
 
             return html.render(report, sources(report) if look.quotes else {})
         case _:
@@ -87,6 +90,8 @@ def rendered(report: Report, form: str, code: int, look: Look) -> str:
 
 
 def _screen(report: Report, look: Look) -> str:
+    from gradhook.reporters import terminal
+
     return terminal.render(
         report, width=width(), color=look.paint, verbose=look.verbose, quiet=look.quiet,
         durations=look.durations, only_failures=look.only_failures, blocks=look.blocks,
