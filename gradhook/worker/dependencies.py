@@ -17,7 +17,7 @@ from gradhook.cache.fingerprints import UNKNOWN, build, content, is_foreign, is_
 from gradhook.wire import Depended, Job
 from gradhook.worker import candidates, declared, imports
 from gradhook.worker.graph import Graph, file_of, graph, users_modules
-from gradhook.worker.meddling import Guard
+from gradhook.worker.meddling import SETTING, Guard
 from gradhook.worker.variables import heard
 from gradhook.worker.witness import Witness
 
@@ -127,11 +127,12 @@ def recorder(ignored: Iterable[str] = ()) -> Recorder:
     return Recorder(witness, guard, heard())
 
 
-def _common() -> tuple[Any, ...]:
-    """What belongs to everybody in this process."""
+def _common() -> dict[str, Any]:
+    """What belongs to everybody in this process, each under a name."""
     config = getattr(sys.modules.get("jax"), "config", None)
-    values = dict(getattr(config, "values", None) or {})
-    return values, dict(getattr(os.environ, "_data", {})), list(sys.path)
+    settings = getattr(config, "values", None) or {}
+    found = {f"{SETTING}{name}": value for name, value in [*settings.items()]}
+    return found | {"environment": dict(getattr(os.environ, "_data", {})), "path": list(sys.path)}
 
 
 def _unopened(path: str) -> str:

@@ -20,6 +20,8 @@ from gradhook.cache.fingerprints import is_foreign
 
 Held = dict[str, Any]
 _IMPORTLIB = "<frozen importlib._bootstrap_external>"
+SETTING = "setting "
+"""How names of JAX's settings begin in ``Guard.common``."""
 _MOST = 2000
 """Entries of a container that are looked at one by one."""
 
@@ -28,8 +30,8 @@ _MOST = 2000
 class Guard:
     """Modules as they were when their code had run (by name), and those that changed something common meanwhile."""
 
-    common: Callable[[], Any]
-    """What belongs to everybody: settings of JAX, environment variables, the path."""
+    common: Callable[[], Mapping[str, Any]]
+    """What belongs to everybody: settings of JAX, environment variables, the path, each under a name."""
     states: dict[str, Held] = field(default_factory=dict)
     changers: set[str] = field(default_factory=set)
     installed: dict[str, Held] = field(default_factory=dict)
@@ -59,7 +61,7 @@ class Guard:
             self.installed[module.__name__] = dict(vars(module))
             return
         self.states[module.__name__] = state(module)
-        if (now := self.common()) != before:
+        if _changed(before, now := self.common()):
             self.changers.add(module.__name__)
             self.befores[-1:] = [now] * bool(self.befores)
 
@@ -72,6 +74,13 @@ class Guard:
         """Whether the user's code put functions of its own in the place of installed ones."""
         modules = ((held, sys.modules.get(name)) for name, held in self.installed.items())
         return any(module is not None and _replaced(held, vars(module)) for held, module in modules)
+
+
+def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
+    """Whether something common is not what it was; a setting that JAX has only now is nobody's doing."""
+    return any(now.get(name, value) != value for name, value in before.items()) or any(
+        name not in before and not name.startswith(SETTING) for name in now
+    )
 
 
 def state(module: ModuleType) -> Held:

@@ -100,8 +100,7 @@ class Witness:
         elif mode != "ab" and path not in self.written and os.path.isfile(path):  # noqa: PTH113
             self.note(path)
             self._attribute(path, frame)
-            by = _nearest(frame)
-            if path.endswith(".py") and by is not None and is_installed(by) and not is_own(by):
+            if frame is not None and frame.f_code.co_filename.startswith(_IMPORTLIB) and _is_library(_nearest(frame)):
                 self.shared.add(path)
 
     def _attribute(self, path: str, frame: FrameType | None) -> None:
@@ -120,6 +119,10 @@ def _nearest(frame: FrameType | None) -> str | None:
     while frame is not None and is_standard(frame.f_code.co_filename):
         frame = frame.f_back
     return None if frame is None else frame.f_code.co_filename
+
+
+def _is_library(file: str | None) -> bool:
+    return file is not None and is_installed(file) and not is_own(file)
 
 
 def source_of(path: str) -> str:
