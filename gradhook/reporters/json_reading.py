@@ -135,19 +135,31 @@ def _curve(item: Mapping[str, Any] | None) -> Curve | None:
     if item is None:
         return None
     claimed, measured, error = (_known(item[name]) for name in ("claimed", "measured", "error"))
-    rows = (_numbers(item[name]) for name in ("steps", "central", "noise", "left", "right"))
+    rows = [_numbers(item[name]) for name in ("steps", "central", "noise", "left", "right")]
+    _fit(rows[:3] + [row for row in rows[3:] if row])
+    _fit(rows[3:])
     return Curve(str(item["of"]), str(item["mode"]), claimed, measured, error, str(item["shape"]), *rows)
 
 
 def _jacobian(item: Mapping[str, Any] | None) -> Jacobian | None:
     if item is None:
         return None
-    tables = (tuple(map(_numbers, item[name])) for name in ("claimed", "measured"))
+    tables = [tuple(map(_numbers, item[name])) for name in ("claimed", "measured")]
+    _fit([*tables, item["inputs"]])
+    _fit([item["outputs"], *(row for table in tables for row in table)])
     return Jacobian(item["mode"], tuple(map(str, item["inputs"])), tuple(map(str, item["outputs"])), *tables)
 
 
 def _staircase(item: Mapping[str, Any]) -> Staircase:
-    return Staircase(item["input"], item["output"], *(_numbers(item[name]) for name in ("at", "value", "slope")))
+    rows = [_numbers(item[name]) for name in ("at", "value", "slope")]
+    _fit(rows)
+    return Staircase(item["input"], item["output"], *rows)
+
+
+def _fit(rows: Sequence[Sequence[Any]]) -> None:
+    """Raises ValueError for numbers of a picture of which some are missing."""
+    if len({len(row) for row in rows}) > 1:
+        raise ValueError("the numbers of a picture do not belong together")
 
 
 def _numbers(values: Sequence[Any]) -> tuple[float, ...]:
