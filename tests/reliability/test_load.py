@@ -56,11 +56,7 @@ def test_many_targets(checkout: Any, tally: Tally, how_many: Callable[..., int])
     lost = sum(ended.verdicts.get(name) != verdict for name, verdict in expected.items())
     growth = (large - small) / targets
     tally(f"{targets} targets in {modules} modules", targets, lost)
-    tally(
-        f"memory of the run: {large / 1000:.0f} MB for {targets} targets, of which each took kilobytes",
-        round(growth),
-        0,
-    )
+    tally(f"memory of the run: {large / 1000:.0f} MB, {growth:.0f} kB a target", targets, 0)
     assert (lost, ended.verdicts, ended.code, ended.left) == (0, expected, 1, ())
     assert growth < 30, "kilobytes a target"
 

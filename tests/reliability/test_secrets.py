@@ -60,7 +60,7 @@ def reports() -> list[str]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a worker without some of these variables does not start")
-def test_variables(checkout: Any) -> None:
+def test_no_variable_of_the_runner_reaches_the_code_and_none_a_report(checkout: Any) -> None:
     checkout.write(m_sees=SEES)
     secrets = {name: f"{SECRET}-{name}" for name in (*RUNNERS, *USERS)}
     ended = checkout.check("-v", *reports(), **secrets)
@@ -73,7 +73,7 @@ def test_variables(checkout: Any) -> None:
     assert SECRET not in everything(checkout, ended).replace(secrets["HOME"], "")
 
 
-def test_variables_and_arrays_with_jax(checkout: Any) -> None:
+def test_no_variable_and_no_array_is_in_a_report(checkout: Any) -> None:
     numpy = pytest.importorskip("numpy")
     pytest.importorskip("jax")
     checkout.write(m_arrays=ARRAYS)
