@@ -21,7 +21,7 @@ import numpy as np
 from jax.scipy import special
 
 from gradhook.judge import Estimate, Tolerance, judge
-from gradhook.numerics.measure import Evaluate, measure
+from gradhook.numerics.measure import Evaluate, Nature, measure
 from gradhook.numerics.programs import Clock, Programs
 from gradhook.numerics.scales import Lines
 
@@ -139,7 +139,7 @@ def _measure(programs: Programs, packed: Any, lines: Lines, truth: Any) -> Estim
     vectors = np.eye(BATCH, len(packed))
     claims = [(slice(0, BATCH), np.diag(truth))]
     evaluate: Evaluate = lambda t: programs.values(packed, (), vectors, t)  # noqa: E731
-    return measure(evaluate, lines, claims, Tolerance(), narrow=lambda: False)
+    return measure(evaluate, lines, claims, Tolerance(), nature=Nature(lambda: False))
 
 
 def _lines(x: Any, centre: Any, inner: Any, family: Any) -> Lines:

@@ -11,6 +11,8 @@ from gradhook.messages import Spot, declared_kink, located, mode_name, text
 from gradhook.model import Finding, Mode, Outcome, Shape, Verdict, worst
 from gradhook.probe import Fault, Label, Pictures, Probe, Study
 
+ITERATED = 5e-7
+"""A solver stops at a tolerance, commonly between 1e-12 and 1e-6 of the value; its slope is known no better."""
 SHOWN = 4
 """Findings for one comparison: the worst element of so many pairs of leaves; the rest are counted."""
 
@@ -51,7 +53,7 @@ def judged(study: Study, mode: Mode, claim: Array, probe: Probe) -> Judgement:
 
 def _judge(study: Study, claim: Array, measured: Estimate, probe: Probe) -> Judgement:
     """A convention at kinks speaks of coordinates; along one that moves everything any slope between is kept."""
-    judged = judge(claim, measured, probe.tolerance, probe.kink)
+    judged = _within_iteration(claim, measured, judge(claim, measured, probe.tolerance, probe.kink), probe)
     if probe.kink is None:
         return judged
     everything = np.array([label.leaf == "direction" for label in study.input_labels])[:, None]
@@ -61,6 +63,20 @@ def _judge(study: Study, claim: Array, measured: Estimate, probe: Probe) -> Judg
         np.where(everything, loose.code, judged.code),
         judged.tolerance,
         np.where(everything, loose.resolution, judged.resolution),
+    )
+
+
+def _within_iteration(claim: Array, measured: Estimate, judged: Judgement, probe: Probe) -> Judgement:
+    """No accusation for less than what an iteration leaves open that stops when it is close enough."""
+    with np.errstate(all="ignore"):
+        size = np.maximum(np.abs(measured.value), measured.scale)
+        near = (judged.verdict == Verdict.FAIL) & (np.abs(claim - measured.value) <= ITERATED * size)
+    if not near.any() or not probe.iterates():
+        return judged
+    return replace(
+        judged,
+        verdict=np.where(near, Verdict.UNDECIDED, judged.verdict),
+        code=np.where(near, "GRD407", judged.code),
     )
 
 
@@ -198,7 +214,7 @@ def _finding(
     compared: Compared, place: tuple[int, int], count: int, verdict: Verdict, probe: Probe, code: str
 ) -> Finding:
     cause = str(compared.judgement.code[place]) or code
-    narrow = probe.narrowings() if cause in ("GRD405", "GRD406", "GRD409") else []
+    narrow = probe.narrowings() if cause in ("GRD405", "GRD406", "GRD407", "GRD409") else []
     what, path, line = narrow[0] if narrow else ("", "", 0)
     spot = Spot(
         compared.study, compared.mode, compared.claimed, compared.measured, compared.judgement, place,

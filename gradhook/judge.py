@@ -158,7 +158,8 @@ def _smooth(claimed: Array, estimate: Estimate, tolerance: Tolerance, allowed: A
         # Under measured noise a bar is a matter of luck, so it takes ten of them to accuse.
         far = gap > 10 * estimate.error
         sure = (fine & ((estimate.noise == 0) | far)) | (far & (estimate.error <= 0.01 * size))
-        elsewhere = np.abs(claimed - estimate.coarse) <= allowed + estimate.coarse_error
+        # Where scales disagree, what disturbs the fine steps disturbs the large ones too, by an unknown part of it.
+        elsewhere = np.abs(claimed - estimate.coarse) <= allowed + 100 * estimate.coarse_error
     cause = np.where(estimate.quantised, "GRD406", np.where(estimate.noise > 0, "GRD405", "GRD409"))
     differs = estimate.accepted & ~agrees
     return _table(

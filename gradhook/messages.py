@@ -6,6 +6,7 @@ the comparison would have seen; every undecided one names its cause and the reme
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -175,6 +176,11 @@ def _reduced(spot: Spot) -> Text:
 
 def _scales(spot: Spot) -> Text:
     small = f"{number(spot.get('value'))} ± {bar(spot.get('error'))}"
+    if math.isnan(spot.get("coarse")):
+        return (
+            f"an iteration that stops at a tolerance: {spot.claim}, {spot.measurement}, as near as it leaves open",
+            "tighten the tolerance for the case, or state the accuracy that you need with rtol=",
+        )
     large = f"{number(spot.get('coarse'))} ± {bar(spot.get('coarse_error'))}"
     return (
         f"scale-dependent: {spot.claim}; small steps measure {small}, large steps {large}",

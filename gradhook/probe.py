@@ -203,6 +203,9 @@ class Probe(Protocol):
     def narrowings(self) -> list[tuple[str, str, int]]:
         """Equations that narrow a float below 64 bits: what, file, line."""
 
+    def iterates(self) -> bool:
+        """Whether the function repeats something until floating numbers satisfy a condition, or may do so."""
+
     def suspects(self) -> tuple[Suspect, ...]:
         """The custom rules and ``stop_gradient`` that the function uses."""
 

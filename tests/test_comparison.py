@@ -26,9 +26,13 @@ class FakeProbe:
     order: int = 1
     tolerance: Tolerance = field(default_factory=Tolerance)
     narrow: tuple[tuple[str, str, int], ...] = ()
+    iterating: bool = False
 
     def narrowings(self) -> list[tuple[str, str, int]]:
         return list(self.narrow)
+
+    def iterates(self) -> bool:
+        return self.iterating
 
     def constants(self) -> tuple[tuple[str, int], ...]:
         return ()
@@ -255,3 +259,14 @@ def test_higher_orders_are_named_by_their_composition(path: tuple[str, ...], mod
     assert finding.message.startswith(f"{words} claims 2 for d")
     assert finding.order == len(path) + 1
     assert "differentiating it once more" in finding.help
+
+
+@pytest.mark.parametrize("gap, verdict", [(4e-7, Verdict.UNDECIDED), (6e-7, Verdict.FAIL)])
+def test_what_an_iteration_leaves_open_is_no_accusation(gap: float, verdict: Verdict) -> None:
+    outcome = _compare([[1.0 + gap]], [[1.0]], probe=FakeProbe(iterating=True))
+    assert outcome.verdict is verdict
+    assert ("an iteration that stops at a tolerance" in outcome.findings[0].message) == (verdict is Verdict.UNDECIDED)
+
+
+def test_without_an_iteration_a_small_gap_is_one() -> None:
+    assert _compare([[1.0 + 4e-7]], [[1.0]]).verdict is Verdict.FAIL

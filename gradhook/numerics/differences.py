@@ -20,6 +20,8 @@ SMALLEST = float(np.finfo(np.float64).smallest_subnormal)
 RATIO = 4.0
 LEVELS = 11
 COLUMNS = 5
+LARGE = 6
+"""Levels that are large steps: the smallest is a thousandth of the scale."""
 # 375/512: a step that is no power of two, else sin(2 pi 2^k x) aliases to a derivative of 0; nine bits, so that x + h
 # loses nothing for an x of float32 precision.
 PHASE = 375 / 512
@@ -137,6 +139,16 @@ def plain_slope(ladder: Ladder) -> Slope:
     """One central difference as it is, for a user who chose the step; its error bar is rounding alone."""
     central = (ladder.plus - ladder.minus)[:, 0] / (2 * ladder.steps[:, :1])
     return Slope(central, 2 * ladder.noise[:, 0] / ladder.steps[:, :1], np.isfinite(central))
+
+
+def outline(ladder: Ladder) -> Slope:
+    """What large steps alone say, whatever finer ones do: the entry of the Romberg table with the smallest bound."""
+    with np.errstate(all="ignore"):
+        nothing = np.full_like(ladder.central[:, 0], np.nan)
+        best = Slope(nothing, np.full_like(nothing, np.inf), _never(ladder.central))
+        for _, value, bound in _candidates(ladder.central[:, :LARGE], ladder.noise / ladder.steps[:, :, None], 2):
+            best = better(best, Slope(value, bound, np.isfinite(bound)))
+    return best
 
 
 def _extrapolate(slopes: Array, noise: Array, step: Array, power: int) -> Slope:

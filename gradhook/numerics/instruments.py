@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 
 from gradhook.errors import GradhookError
 from gradhook.judge import Array, Tolerance
 from gradhook.model import Mode
-from gradhook.numerics import bisection, precision, repeats, routes
+from gradhook.numerics import bisection, iterations, precision, repeats, routes
 from gradhook.numerics.demands import Demands, Situation
 from gradhook.numerics.drawing import generator
+from gradhook.numerics.dtypes import gradient_dtypes
 from gradhook.numerics.frozen import Frozen, freeze
 from gradhook.numerics.given import jacobian, vector
 from gradhook.numerics.held import Arguments, Held, Wrt, gather, hold
@@ -125,7 +125,7 @@ class Instruments:
         if not self.held.traceable or "rev" not in (self.demands.modes or MODES):
             return []
         try:
-            return _gradient_dtypes(self.function, self.arguments)
+            return gradient_dtypes(self.function, self.arguments)
         except Exception:  # GRD102 reports what reverse mode raises
             return []
 
@@ -136,6 +136,10 @@ class Instruments:
     @cached_property
     def _narrowings(self) -> list[precision.Narrowing]:
         return precision.narrowings(self.held)
+
+    def iterates(self) -> bool:
+        """Whether the function repeats something until floating numbers satisfy a condition, or may do so."""
+        return iterations.iterates(self.held)
 
     def suspects(self) -> tuple[Suspect, ...]:
         """The custom rules and ``stop_gradient`` that the function uses."""
@@ -231,19 +235,3 @@ def _modes(study: Study | Fault) -> tuple[Mode, ...]:
     if isinstance(study, Fault):
         return ()
     return tuple(mode for mode, claim in study.claims.items() if not isinstance(claim, Fault))
-
-
-def _gradient_dtypes(function: Callable[..., Any], arguments: Arguments) -> list[tuple[Label, str, str]]:
-    def gradients(moved: list[Any]) -> Any:
-        def call(moved: list[Any]) -> list[Any]:
-            args, kwargs = arguments.rebuild(moved)
-            leaves = jax.tree.leaves(function(*args, **kwargs))
-            return [leaf for leaf in leaves if jnp.issubdtype(jnp.asarray(leaf).dtype, jnp.inexact)]
-
-        value, pull = jax.vjp(call, moved)
-        return pull(value)[0]
-
-    moved = [arguments.leaves[place] for place in arguments.moved]
-    given = jax.eval_shape(gradients, moved)
-    names = [Label(leaf.name) for leaf in arguments.space.leaves]
-    return [(n, str(m.dtype), str(g.dtype)) for n, m, g in zip(names, moved, given, strict=True)]

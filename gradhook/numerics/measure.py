@@ -41,19 +41,31 @@ class Reading:
     flat: Array
 
 
+@dataclass(frozen=True)
+class Nature:
+    """What the equations of a function tell; asked only where its values leave a doubt.
+
+    ``narrow``: it may compute in less than float64 somewhere. ``iterates``: it repeats something until floating
+    numbers satisfy a condition, so that its value is known to a tolerance, and its slope to none.
+    """
+
+    narrow: Callable[[], bool] = lambda: True
+    iterates: Callable[[], bool] = lambda: False
+
+
 def measure(
     evaluate: Evaluate,
     lines: Lines,
     claims: Claims,
     tolerance: Tolerance,
     step: float | None = None,
-    narrow: Callable[[], bool] = lambda: True,
+    nature: Nature = Nature(),
     keep: Callable[[Ladder], None] | None = None,
 ) -> Estimate:
     """Measure all directions (D) and outputs (m); look closer wherever one of ``claims`` is in dispute.
 
-    With a fixed ``step`` the answer is one plain central difference, as its user asked. ``narrow`` tells whether the
-    function may compute in less than float64 somewhere; ``keep`` is handed the ladder in the end.
+    With a fixed ``step`` the answer is one plain central difference, as its user asked. ``keep`` is handed the ladder
+    in the end.
     """
     with np.errstate(all="ignore"):  # a ladder meets poles, overflows and empty sides; its flags say so
         if step is not None:
@@ -66,7 +78,7 @@ def measure(
                 break
         if keep:
             keep(reading.ladder)
-        return _with_noise(reading, *_probe(evaluate, lines), narrow()) if closer else _estimate(reading)
+        return _with_noise(reading, *_probe(evaluate, lines), nature) if closer else _estimate(reading)
 
 
 def _deeper(lines: Lines) -> list[Array | int]:
@@ -168,12 +180,12 @@ def _probe(evaluate: Evaluate, lines: Lines) -> tuple[Array, Array]:
     return found[0], np.min(found, axis=0)
 
 
-def _with_noise(reading: Reading, coarse: Array, sigma: Array, narrow: bool) -> Estimate:
+def _with_noise(reading: Reading, coarse: Array, sigma: Array, nature: Nature) -> Estimate:
     """The slope under the noise that was measured, and what large steps alone see if fine ones see something else."""
     ladder, base = reading.ladder, reading.ladder.coarsest()
     rounding = np.maximum(EPS * np.abs(ladder.centre), ladder.floor)
     quantum = np.zeros_like(sigma)
-    if narrow:
+    if nature.narrow():
         alone = differences.central_slope(base)
         quantum = noise.quantum(ladder, np.where(alone.accepted, alone.value, 0.0))
     floor = np.maximum(np.where(sigma > 4 * rounding, 2 * sigma, 0.0), quantum)
@@ -181,7 +193,7 @@ def _with_noise(reading: Reading, coarse: Array, sigma: Array, narrow: bool) -> 
     told = signatures.chosen(reading.signature, floor > 0, signatures.read(noisy))
     settled = chosen(reading.slope, floor > 0, _slope(noisy, told))
     ripple = np.maximum(np.where(coarse > 4 * rounding, 2 * coarse, 0.0), floor)
-    large = _slope(_floored(base, ripple), told)
+    large = differences.outline(base) if nature.iterates() else _slope(_floored(base, ripple), told)
     differs = large.accepted & (np.abs(large.value - settled.value) > large.error + settled.error)
     estimate = _estimate(replace(reading, slope=settled, signature=told))
     return replace(

@@ -18,6 +18,7 @@ from gradhook.numerics.compiling import QUICK
 from gradhook.numerics.differences import Array, Ladder
 from gradhook.numerics.drawing import generator
 from gradhook.numerics.held import Held
+from gradhook.numerics.iterations import iterates
 from gradhook.numerics.precision import may_narrow
 from gradhook.numerics.programs import Clock, Programs
 from gradhook.numerics.scales import Lines
@@ -199,7 +200,8 @@ class Laboratory:
         reverse = slice(outputs, outputs + len(weights)) if len(weights) else slice(0, outputs)
         columns = {"fwd": slice(0, outputs), "rev": reverse}
         wanted = [(columns[mode], claim) for mode, claim in claims.items() if not isinstance(claim, Fault)]
-        return measure.measure(evaluate, lines, wanted, self.tolerance, self.step, lambda: may_narrow(self.held), keep)
+        nature = measure.Nature(lambda: may_narrow(self.held), lambda: iterates(self.held))
+        return measure.measure(evaluate, lines, wanted, self.tolerance, self.step, nature, keep)
 
 
 def along(rows: Array, vectors: Array) -> Array:

@@ -10,7 +10,7 @@ import pytest
 
 from gradhook.judge import Estimate, Tolerance
 from gradhook.numerics.differences import LEVELS, Array, Ladder, steps
-from gradhook.numerics.measure import measure
+from gradhook.numerics.measure import Nature, measure
 from gradhook.numerics.scales import Lines
 
 Function = Callable[[Any], Any]
@@ -70,6 +70,6 @@ def measured(along_axis: Callable[..., Lines]) -> Callable[..., Estimate]:
             return np.asarray(program(jnp.asarray(t[0])), dtype=np.float64).reshape(1, t.shape[1], -1)
 
         claims = [(slice(0, 1), np.array([[claim]]))]
-        return measure(evaluate, along_axis(x, **room), claims, Tolerance(), step, lambda: narrow)
+        return measure(evaluate, along_axis(x, **room), claims, Tolerance(), step, Nature(lambda: narrow))
 
     return run

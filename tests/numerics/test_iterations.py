@@ -1,0 +1,71 @@
+"""A function that repeats something until numbers are close enough has a value, and a slope, to a tolerance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from gradhook.model import CheckSettings, ClaimKind, Target, Verdict
+from gradhook.numerics.drawing import generator
+from gradhook.numerics.held import gather, hold
+from gradhook.numerics.iterations import iterates
+from gradhook.worker.examine import examine
+
+MATRIX = np.array([[3.0, 1.0, 0.0], [1.0, 4.0, 1.0], [0.0, 1.0, 5.0]])
+
+
+def _until_close(x: Any) -> Any:
+    return jax.lax.while_loop(lambda s: jnp.abs(s[1] - s[0]) > 1e-9, lambda s: (s[1], jnp.cos(x * s[1])), (9.0 + x, x))[
+        1
+    ]
+
+
+def _counted(x: Any) -> Any:
+    return jax.lax.fori_loop(0, jnp.int32(3), lambda _, y: jnp.sin(y), x)
+
+
+def _called_back(x: Any) -> Any:
+    return jax.pure_callback(np.sin, jax.ShapeDtypeStruct((), np.float64), x)
+
+
+@pytest.mark.parametrize(
+    "function, expected",
+    [(_until_close, True), (jax.jit(_until_close), True), (_called_back, True), (_counted, False), (jnp.sin, False)],
+)
+def test_what_iterates(function: Any, expected: bool) -> None:
+    with jax.enable_x64(True):
+        held = hold(function, gather(function, (0.9,), {}, None, generator("test")))
+        assert iterates(held) is expected
+
+
+def _fixed_point(factor: float) -> Any:
+    solve = jax.custom_jvp(_until_close)
+
+    def tangent(t: Any, x: Any, a: Any) -> Any:
+        return -factor * jnp.sin(a * x) * x / (1 + a * jnp.sin(a * x)) * t
+
+    solve.defjvps(tangent)
+    return solve
+
+
+def _conjugate_gradients(b: Any, tolerance: float) -> Any:
+    return jax.scipy.sparse.linalg.cg(lambda v: jnp.asarray(MATRIX) @ v, b, tol=tolerance)[0]
+
+
+def _verdict(function: Any, argument: Any) -> Verdict:
+    target = Target("solvers", "solve", "solvers.py", 1, 1, ClaimKind.EXACT, ".")
+    return examine(function, target, {"args": (argument,)}, CheckSettings(), lambda _: None).verdict
+
+
+@pytest.mark.parametrize("factor, verdict", [(1.0, Verdict.UNDECIDED), (1.01, Verdict.FAIL), (1.00001, Verdict.FAIL)])
+def test_an_implicit_rule_of_a_truncated_iteration(factor: float, verdict: Verdict) -> None:
+    assert _verdict(_fixed_point(factor), 0.9) is verdict
+
+
+@pytest.mark.parametrize("tolerance", [1e-5, 1e-8, 1e-10])
+def test_no_right_solver_is_accused(tolerance: float) -> None:
+    assert _verdict(lambda b: _conjugate_gradients(b, tolerance), np.array([1.0, 2.0, 3.0])) is not Verdict.FAIL
