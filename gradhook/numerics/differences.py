@@ -33,7 +33,7 @@ SLACK = 16
 class Ladder:
     """Values on both sides of a point, level by level from the coarsest step.
 
-    Shapes: ``steps`` (D, K), ``plus`` and ``minus`` (D, K, m), ``centre`` (m,), ``reach`` (D,): the magnitude of the
+    Shapes: ``steps`` (D, K), ``plus`` and ``minus`` (D, K, m), ``centre`` (D, m), ``reach`` (D,): the magnitude of the
     point along each direction, which is how far rounding of the abscissa is felt. ``floor`` (D, m) is the absolute
     noise of the values where it has been measured, else 0. Levels come in blocks of ``LEVELS``; between two blocks the
     steps may shrink by more than ``RATIO``.
@@ -54,12 +54,12 @@ class Ladder:
     @property
     def forward(self) -> Array:
         """One-sided slopes on the side of growing arguments, (D, K, m)."""
-        return self._resolved((self.plus - self.centre) / self.steps[:, :, None])
+        return self._resolved((self.plus - self.centre[:, None, :]) / self.steps[:, :, None])
 
     @property
     def backward(self) -> Array:
         """One-sided slopes on the other side, (D, K, m)."""
-        return self._resolved((self.centre - self.minus) / self.steps[:, :, None])
+        return self._resolved((self.centre[:, None, :] - self.minus) / self.steps[:, :, None])
 
     @property
     def resolvable(self) -> Flags:
@@ -69,7 +69,8 @@ class Ladder:
     @property
     def change(self) -> Array:
         """The larger of the changes to either side, (D, K, m)."""
-        return np.maximum(np.abs(self.plus - self.centre), np.abs(self.minus - self.centre))
+        centre = self.centre[:, None, :]
+        return np.maximum(np.abs(self.plus - centre), np.abs(self.minus - centre))
 
     @property
     def noise(self) -> Array:
@@ -77,7 +78,7 @@ class Ladder:
 
         The change to either side tells how much a rounded abscissa costs; a central difference would be 0 at a kink.
         """
-        size = np.maximum(np.maximum(np.abs(self.plus), np.abs(self.minus)), np.abs(self.centre))
+        size = np.maximum(np.maximum(np.abs(self.plus), np.abs(self.minus)), np.abs(self.centre[:, None, :]))
         felt = EPS * self.change / self.steps[:, :, None] * self.reach[:, None, None]
         return np.maximum(EPS * size + felt + SMALLEST, self.floor[:, None, :])
 

@@ -111,8 +111,8 @@ def _block(evaluate: Evaluate, lines: Lines, first: Array | int) -> Ladder:
     values = evaluate(t)
     plus = np.where(ahead[:, :, None] > 0, values[:, 1 : 1 + LEVELS], np.nan)
     minus = np.where(back[:, :, None] > 0, values[:, 1 + LEVELS :], np.nan)
-    centre = values[0, 0] if len(values) else np.zeros(values.shape[2])
-    return Ladder(step, plus, minus, centre, lines.reach, np.broadcast_to(EPS * lines.terms, values[:, 0].shape))
+    centre = values[:, 0]  # along a direction of its own a derivative has a value of its own
+    return Ladder(step, plus, minus, centre, lines.reach, np.broadcast_to(EPS * lines.terms, centre.shape))
 
 
 def _fit(lines: Lines) -> Array:
@@ -127,7 +127,7 @@ def _read(ladder: Ladder, lines: Lines) -> Reading:
     signature = signatures.read(ladder)
     slope = _slope(ladder, signature)
     value = np.where(np.isfinite(ladder.centre), np.abs(ladder.centre), 0.0)
-    flat = np.asarray(value[None, :] / lines.scale[:, None])
+    flat = np.asarray(value / lines.scale[:, None])
     return Reading(
         ladder,
         slope,
@@ -223,8 +223,16 @@ def _estimate(reading: Reading) -> Estimate:
         side_error=side_error, coarse=nothing, coarse_error=nothing, noise=np.zeros_like(slope.value),
         quantised=np.zeros(slope.value.shape, dtype=bool), scale=reading.scale, rounding=reading.rounding,
         flat=reading.flat, swallowed=scales.swallowed(ladder, slope),
-        centre=ladder.centre,
+        centre=_shared(ladder.centre),
     )  # fmt: skip
+
+
+def _shared(centre: Array) -> Array:
+    """One value (m,) for all directions; of an output that is not finite along some, what it is there."""
+    if not len(centre):
+        return np.zeros(centre.shape[1])
+    row = np.argmax(~np.isfinite(centre), axis=0)
+    return np.asarray(np.take_along_axis(centre, row[None, :], axis=0)[0])
 
 
 def _plain(evaluate: Evaluate, lines: Lines, step: float) -> Estimate:

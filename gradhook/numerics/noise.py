@@ -37,7 +37,7 @@ def quantum(ladder: Ladder, slope: Array) -> Array:
     size = EPS * np.maximum(_largest(ladder), np.finfo(np.float64).tiny)
     found = np.full(slope.shape, np.inf)
     for side in (ladder.plus, ladder.minus):
-        changes = np.where(ladder.resolvable[:, :, None], np.abs(side - ladder.centre), np.nan)
+        changes = np.where(ladder.resolvable[:, :, None], np.abs(side - ladder.centre[:, None, :]), np.nan)
         expected = np.abs(slope)[:, None, :] * ladder.steps[:, :, None]
         stuck = ((changes == 0) & (expected > 64 * size[:, None, :])).any(axis=1)
         smallest = np.where(changes > 0, changes, np.inf).min(axis=1)

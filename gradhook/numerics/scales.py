@@ -52,7 +52,7 @@ def derivative_scale(ladder: Ladder, slope: Slope, lines: Lines) -> Array:
 def rounding(ladder: Ladder, slope: Slope, lines: Lines) -> Array:
     """What JAX's derivative itself may lose (D, m): roundings of the value, and of terms that cancel."""
     value = np.where(np.isfinite(ladder.centre), np.abs(ladder.centre), 0.0)
-    own = np.maximum(64 * EPS * value, RTOL * lines.terms)[None, :] / lines.scale[:, None]
+    own = np.maximum(64 * EPS * value, RTOL * lines.terms) / lines.scale[:, None]
     # An output that does not move at all is still summed from numbers like those of the outputs that do.
     return np.asarray(np.where(_still(ladder, slope), np.maximum(own, 16 * EPS * _largest(slope)), own))
 

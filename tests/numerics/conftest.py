@@ -32,7 +32,7 @@ def ladder() -> Callable[..., Ladder]:
         with np.errstate(all="ignore"):
             plus, minus = (_columns(function, x + side * h) for side in (1, -1))
             centre = _columns(function, np.array([[x]]))[0, 0]
-        return Ladder(h, plus, minus, centre, reach, np.full((1, len(centre)), floor))
+        return Ladder(h, plus, minus, centre[None, :], reach, np.full((1, len(centre)), floor))
 
     return build
 

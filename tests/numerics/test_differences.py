@@ -74,7 +74,7 @@ def test_the_bar_of_a_cubic_holds_at_any_scale(coefficients: list[float], x: flo
     cubic = np.polynomial.Polynomial(np.array(coefficients) * 2.0**exponent)
     h = steps(np.array([2.0 ** np.ceil(np.log2(max(1.0, abs(x))))]), 1, np.array([abs(x)]))
     values = [cubic(x + side * h)[..., None] for side in (1, -1)]
-    slope = central_slope(Ladder(h, *values, np.array([cubic(x)]), np.array([abs(x)]), np.zeros((1, 1))))
+    slope = central_slope(Ladder(h, *values, np.array([[cubic(x)]]), np.array([abs(x)]), np.zeros((1, 1))))
     assert slope.accepted.all()
     assert abs(slope.value[0, 0] - cubic.deriv()(x)) <= slope.error[0, 0] + 8 * EPS * abs(cubic.deriv()(x))
 

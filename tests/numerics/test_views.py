@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gradhook import normal, positive, simplex
-from gradhook.checks import grd101_forward, grd102_reverse
+from gradhook.checks import grd101_forward, grd102_reverse, grd103_second_order
 from gradhook.model import Verdict
 from gradhook.numerics.drawing import generator
 from gradhook.numerics.held import gather, hold
@@ -101,3 +101,20 @@ def test_memory_and_text_stay_small_for_a_large_input() -> None:
     seen = probe(lambda x: jnp.sum(x * x), normal(10**6))
     study = seen.study()
     assert study.measured.value.shape == (FOLLOWED, 1)  # type: ignore[union-attr]
+
+
+def stopped(x: Any) -> Any:
+    """sum(sin(x) x), of which only the first derivative is right."""
+    return jnp.sum(jnp.sin(x) * x)
+
+
+stopped = jax.custom_jvp(stopped)
+stopped.defjvp(
+    lambda p, t: (stopped(p[0]), jnp.sum(jax.lax.stop_gradient(jnp.cos(p[0]) * p[0] + jnp.sin(p[0])) * t[0]))
+)
+
+
+@pytest.mark.parametrize("function, verdict", [(lambda x: jnp.sum(jnp.sin(x) * x), "pass"), (stopped, "fail")])
+def test_second_derivatives_of_a_function_of_many_numbers(function: Callable[[Any], Any], verdict: str) -> None:
+    """Along each followed direction the first derivative has a value of its own, from which differences are taken."""
+    assert grd103_second_order.run(probe(function, normal(SIZE), order=2)).verdict == verdict
