@@ -8,6 +8,8 @@ from dataclasses import replace
 from gradhook.ignoring.wishes import Spot, Wishes, is_selected
 from gradhook.model import Finding, Ignored, Outcome, TargetReport, Verdict, gravest_first, worst
 
+_DERIVATIVE = frozenset({"GRD101", "GRD102", "GRD103", "GRD201", "GRD202"})
+"""The questions whose pass is what a green target stands for."""
 IsHeard = Callable[[Finding], bool]
 
 
@@ -26,7 +28,9 @@ def without(report: TargetReport, wishes: Wishes) -> tuple[TargetReport, tuple[I
     if len(findings) == len(report.findings) and all(a is b for a, b in zip(outcomes, report.outcomes, strict=True)):
         return report, ()
     gone = [f for f in report.findings if is_selected(f.code, select) and not is_heard(f)]
-    return _rest(report, outcomes, findings), tuple(_ignored(finding, by(finding), report) for finding in gone)
+    rest = _rest(report, outcomes, findings)
+    rest = _unjudged(rest, gone) if gone and rest.verdict is Verdict.PASS else rest
+    return rest, tuple(_ignored(finding, by(finding), report) for finding in gone)
 
 
 def spots(report: TargetReport, finding: Finding) -> list[Spot]:
@@ -66,6 +70,16 @@ def _rest(report: TargetReport, outcomes: tuple[Outcome, ...], findings: tuple[F
         report, outcomes=outcomes, findings=gravest_first(list(findings)), resolution=max(seen, default=None),
         verdict=worst([o.verdict for o in outcomes] or [f.verdict for f in findings]),
     )  # fmt: skip
+
+
+def _unjudged(report: TargetReport, gone: Sequence[Finding]) -> TargetReport:
+    """A pass says that the derivative is as claimed: where every answer about it is ignored, nothing is said."""
+    if any(outcome.code in _DERIVATIVE and outcome.verdict is Verdict.PASS for outcome in report.outcomes):
+        return report
+    codes = list(dict.fromkeys(finding.code for finding in gone))
+    text = "".join(f"and {code} " for code in codes[1:]) + "ignored: nothing is said about the derivative"
+    finding = Finding(codes[0], Verdict.SKIP, text, path=report.target.path, line=report.target.line)
+    return replace(report, verdict=Verdict.SKIP, findings=(finding,))
 
 
 def _nothing(report: TargetReport, outcomes: tuple[Outcome, ...]) -> Outcome:

@@ -33,7 +33,10 @@ def test_a_comment_on_the_decorator_the_def_or_the_line_of_the_finding(
 ) -> None:
     heard = hearing(F.format(*text), answer(NARROW))
     (report,) = heard.targets
-    assert (report.verdict, report.findings, report.resolution) == (Verdict.PASS, (), 1e-9)
+    assert (report.verdict, report.resolution) == (Verdict.SKIP, 1e-9)
+    assert [(f.verdict, f.message) for f in report.findings] == [
+        (Verdict.SKIP, "ignored: nothing is said about the derivative")
+    ]
     assert report.outcomes[1] == Outcome("GRD101", Verdict.SKIP, "args", note="GRD406 ignored")
     (ignored,) = heard.ignored
     assert (ignored.code, ignored.by, ignored.verdict) == ("GRD406", f"comment m.py:{line}", Verdict.UNDECIDED)
@@ -86,7 +89,13 @@ SETTINGS = {
 def test_settings(hearing: Hearing, toml: str, by: str | None) -> None:
     heard = hearing(F.format("", "", ""), answer(NARROW), toml)
     assert [item.by for item in heard.ignored] == ([by] if by else [])
-    assert heard.targets[0].verdict is (Verdict.PASS if by else Verdict.UNDECIDED)
+    assert heard.targets[0].verdict is (Verdict.SKIP if by else Verdict.UNDECIDED)
+
+
+def test_a_pass_of_another_case_stands(hearing: Hearing) -> None:
+    passed = Finding("GRD405", Verdict.PASS, "another case")
+    heard = hearing(F.format(comment(), "", ""), answer(NARROW, passed))
+    assert heard.targets[0].verdict is Verdict.PASS
 
 
 def test_the_annotation(hearing: Hearing) -> None:
