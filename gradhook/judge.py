@@ -154,8 +154,7 @@ def _smooth(claimed: Array, estimate: Estimate, tolerance: Tolerance, allowed: A
         blind = _blind(claimed, estimate, tolerance)
         agrees = estimate.accepted & (gap <= allowed + estimate.error)
         fine = estimate.error <= np.maximum(10 * tolerance.around(claimed), 1e-5 * np.abs(estimate.value))
-        # A bar as large as the value itself carries no accusation, however far off the claim is.
-        # Under measured noise a bar is a matter of luck, so it takes ten of them to accuse.
+        # A bar as large as the value carries no accusation; under measured noise a bar is luck: it takes ten to accuse.
         far = gap > 10 * estimate.error
         sure = (fine & ((estimate.noise == 0) | far)) | (far & (estimate.error <= 0.01 * size))
         # Where scales disagree, what disturbs the fine steps disturbs the large ones too, by an unknown part of it.

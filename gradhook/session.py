@@ -17,9 +17,10 @@ from gradhook.ignoring import Heard, hear
 from gradhook.interpreter import choose
 from gradhook.launch import Launched, desk, launch
 from gradhook.memory import Answers, Memory, memory, platform
-from gradhook.model import LEFT_OUT, UNCLAIMED, CheckSettings, Outcome, Report, Target, TargetReport, Verdict
+from gradhook.model import LEFT_OUT, UNCLAIMED, CheckSettings, Outcome, Target, TargetReport, Verdict
 from gradhook.projects import Project as Project
 from gradhook.projects import find as find
+from gradhook.report import Report
 from gradhook.wire import Answered, Began, Depended, Discovered, Job, Message, Request
 
 Progress = Callable[[Target, str], None]

@@ -14,8 +14,8 @@ from gradhook.against.revision import Revision, revision
 from gradhook.config import load
 from gradhook.config.settings import BY_KEY
 from gradhook.errors import GradhookError
-from gradhook.model import Change
 from gradhook.projects import Project, find
+from gradhook.report import Change
 from gradhook.scan.comments import comments
 from gradhook.scan.git import mentioning
 

@@ -20,7 +20,7 @@ from gradhook.cli.view import named, seen
 from gradhook.config import Source
 from gradhook.config.settings import BY_KEY
 from gradhook.errors import GradhookError
-from gradhook.model import Report
+from gradhook.report import Report
 from gradhook.reporters.wording import clean, summary
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gradhook.config import Settings
-from gradhook.model import UNCLAIMED, ClaimKind, Notice, Report, TargetReport, Verdict
+from gradhook.model import UNCLAIMED, ClaimKind, TargetReport, Verdict
+from gradhook.report import Notice, Report
 
 if TYPE_CHECKING:
     from gradhook.session import Project

@@ -19,7 +19,8 @@ from gradhook.cli.printing import deliver, paints, width
 from gradhook.cli.progress import progress
 from gradhook.cli.view import seen
 from gradhook.errors import GradhookError
-from gradhook.model import Report, Target, Verdict
+from gradhook.model import Target, Verdict
+from gradhook.report import Report
 
 if TYPE_CHECKING:
     from gradhook.session import Project

@@ -16,7 +16,7 @@ from gradhook.cli.sources import sources
 from gradhook.cli.view import rebased, repository
 from gradhook.config.settings import FORMATS
 from gradhook.errors import GradhookError
-from gradhook.model import Report
+from gradhook.report import Report
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Wanted = tuple[tuple[str, Path | None], ...]

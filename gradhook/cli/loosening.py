@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gradhook.model import Change, Notice, Report
+from gradhook.report import Change, Notice, Report
 
 if TYPE_CHECKING:
     from gradhook.session import Project

@@ -14,7 +14,8 @@ from gradhook.cli.exits import CLEAN
 from gradhook.cli.printing import deliver
 from gradhook.config.settings import FORMATS
 from gradhook.errors import GradhookError
-from gradhook.model import Change, Report, TargetReport
+from gradhook.model import TargetReport
+from gradhook.report import Change, Report
 
 _EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
 

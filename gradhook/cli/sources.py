@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 
-from gradhook.model import Report
+from gradhook.report import Report
 from gradhook.reporters.wording import answers, spot
 
 Lines = Mapping[tuple[str, int], str]

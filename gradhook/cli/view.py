@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradhook.config import Config
 from gradhook.config.settings import BY_KEY
-from gradhook.model import Finding, Ignored, Notice, Report, Target, TargetReport, Verdict
+from gradhook.model import Finding, Target, TargetReport, Verdict
+from gradhook.report import Ignored, Notice, Report
 
 if TYPE_CHECKING:
     from gradhook.session import Project

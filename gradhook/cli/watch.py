@@ -19,7 +19,8 @@ from gradhook.cache.affected import Known, known, real
 from gradhook.cli.progress import progress
 from gradhook.errors import GradhookError
 from gradhook.memory import memory
-from gradhook.model import Report, Target
+from gradhook.model import Target
+from gradhook.report import Report
 from gradhook.reporters.wording import clean
 from gradhook.scan.importing import file_of, importing
 from gradhook.scan.listing import list_folder

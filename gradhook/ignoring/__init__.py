@@ -13,7 +13,8 @@ from gradhook.config import Config
 from gradhook.ignoring.answers import without
 from gradhook.ignoring.unused import mistaken, unused
 from gradhook.ignoring.wishes import Wishes, is_selected
-from gradhook.model import UNCLAIMED, Ignored, Notice, TargetReport
+from gradhook.model import UNCLAIMED, TargetReport
+from gradhook.report import Ignored, Notice
 from gradhook.scan import Scan
 
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from gradhook.ignoring.wishes import Spot, Wishes, is_selected
-from gradhook.model import Finding, Ignored, Outcome, TargetReport, Verdict, gravest_first, worst
+from gradhook.model import Finding, Outcome, TargetReport, Verdict, gravest_first, worst
+from gradhook.report import Ignored
 
 _DERIVATIVE = frozenset({"GRD101", "GRD102", "GRD103", "GRD201", "GRD202"})
 """The questions whose pass is what a green target stands for."""

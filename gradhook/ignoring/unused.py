@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gradhook.ignoring.wishes import COULD_NOT_RUN, Wishes, is_selected, is_specific
-from gradhook.model import Notice, TargetReport, Verdict
+from gradhook.model import TargetReport, Verdict
 from gradhook.pages import codes
+from gradhook.report import Notice
 from gradhook.scan import Scan
 from gradhook.scan.comments import Comment
 

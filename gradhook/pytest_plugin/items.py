@@ -19,7 +19,8 @@ import pytest
 
 from gradhook.cli.view import seen
 from gradhook.errors import GradhookError
-from gradhook.model import ClaimKind, Report, Target, TargetReport, Verdict
+from gradhook.model import ClaimKind, Target, TargetReport, Verdict
+from gradhook.report import Report
 from gradhook.reporters import terminal
 from gradhook.reporters.wording import answers, clean, flat
 from gradhook.session import Project, asking, find

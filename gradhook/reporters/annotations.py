@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from gradhook.model import Finding, Notice, Report, TargetReport, Verdict
+from gradhook.model import Finding, TargetReport, Verdict
+from gradhook.report import Notice, Report
 from gradhook.reporters.markdown import NAME, cut
 from gradhook.reporters.ranking import worst_first
 from gradhook.reporters.wording import answers, clean, flat

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradhook.model import Change, Notice, Report
+from gradhook.report import Change, Notice, Report
 from gradhook.reporters.wording import clean, flat
 
 CODE = "GRD505"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gradhook.model import Finding, Notice, Report, TargetReport, Verdict
+from gradhook.model import Finding, TargetReport, Verdict
+from gradhook.report import Notice, Report
 from gradhook.reporters.wording import answers, clean, flat, place
 
 

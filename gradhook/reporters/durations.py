@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradhook.model import Report
+from gradhook.report import Report
 from gradhook.reporters.wording import clean
 
 

@@ -11,7 +11,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from gradhook.model import Finding, Notice, Report, TargetReport, Verdict
+from gradhook.model import Finding, TargetReport, Verdict
+from gradhook.report import Notice, Report
 from gradhook.reporters.ranking import worst_first
 from gradhook.reporters.wording import answers, clean, flat, spot
 

@@ -10,7 +10,8 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from gradhook.model import Report, TargetReport
+from gradhook.model import TargetReport
+from gradhook.report import Report
 from gradhook.reporters import changes, plots
 from gradhook.reporters.elements import el, page, table
 from gradhook.reporters.environment import environment_table

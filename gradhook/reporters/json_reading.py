@@ -6,21 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gradhook.model import (
-    Change,
-    ClaimKind,
-    Finding,
-    Ignored,
-    Notice,
-    Outcome,
-    Report,
-    Seconds,
-    Target,
-    TargetReport,
-    Verdict,
-    worst,
-)
+from gradhook.model import ClaimKind, Finding, Outcome, Seconds, Target, TargetReport, Verdict, worst
 from gradhook.pictures import Curve, Jacobian, Staircase
+from gradhook.report import Change, Ignored, Notice, Report
 from gradhook.reporters.json_report import SCHEMA
 from gradhook.wire import build, parse, plain
 

@@ -10,7 +10,8 @@ from dataclasses import asdict
 from enum import Enum
 from typing import Any
 
-from gradhook.model import Finding, Ignored, Notice, Outcome, Report, TargetReport
+from gradhook.model import Finding, Outcome, TargetReport
+from gradhook.report import Ignored, Notice, Report
 
 SCHEMA = 1
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
-from gradhook.model import Finding, Report, TargetReport, Verdict
+from gradhook.model import Finding, TargetReport, Verdict
+from gradhook.report import Report
 from gradhook.reporters.wording import answers, bias, clean, flat, place, resolution
 
 _ELEMENTS = {Verdict.FAIL: "failure", Verdict.UNDECIDED: "failure", Verdict.ERROR: "error", Verdict.SKIP: "skipped"}

@@ -13,7 +13,8 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
-from gradhook.model import Finding, Notice, Report, TargetReport, Verdict
+from gradhook.model import Finding, TargetReport, Verdict
+from gradhook.report import Notice, Report
 from gradhook.reporters.ranking import worst_first
 from gradhook.reporters.wording import answers, flat
 

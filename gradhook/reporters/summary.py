@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from gradhook.model import ClaimKind, Finding, Report, TargetReport, Verdict
+from gradhook.model import ClaimKind, Finding, TargetReport, Verdict
+from gradhook.report import Report
 from gradhook.reporters import changes
 from gradhook.reporters.boundaries import HEAD, boundaries
 from gradhook.reporters.environment import environment_table

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from gradhook.model import Notice, Target
+from gradhook.model import Target
+from gradhook.report import Notice
 from gradhook.reporters.wording import clean, flat
 
 SCHEMA = 1

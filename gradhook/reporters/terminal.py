@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from gradhook.model import ClaimKind, Finding, Notice, Report, TargetReport, Verdict, worst
+from gradhook.model import ClaimKind, Finding, TargetReport, Verdict, worst
 from gradhook.pictures import Curve
+from gradhook.report import Notice, Report
 from gradhook.reporters import changes
 from gradhook.reporters.durations import slowest
 from gradhook.reporters.environment import environment_parts

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from gradhook.model import LEFT_OUT, ClaimKind, Finding, Outcome, Report, Target, TargetReport, Verdict
+from gradhook.model import LEFT_OUT, ClaimKind, Finding, Outcome, Target, TargetReport, Verdict
+from gradhook.report import Report
 
 WORSE_FIRST = (Verdict.ERROR, Verdict.FAIL, Verdict.UNDECIDED, Verdict.PASS, Verdict.SKIP)
 _MOST_REASONS = 4

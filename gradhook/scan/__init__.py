@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gradhook.errors import GradhookError
-from gradhook.model import UNCLAIMED, Notice, Target
+from gradhook.model import UNCLAIMED, Target
+from gradhook.report import Notice
 from gradhook.scan.answers import Configured, abroad, askable, notices, targets
 from gradhook.scan.comments import Comment, comments
 from gradhook.scan.excluding import excluder

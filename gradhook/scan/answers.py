@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from gradhook.model import UNCLAIMED, ClaimKind, Notice, Target
+from gradhook.model import UNCLAIMED, ClaimKind, Target
+from gradhook.report import Notice
 from gradhook.scan.records import Bound, Found, Place, Use
 
 _NOTHING = "nothing checks it; claim it, or annotate its arguments by jaxtyping"

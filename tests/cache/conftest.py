@@ -13,7 +13,7 @@ import pytest
 
 from gradhook import session
 from gradhook.launch import launch
-from gradhook.model import Report
+from gradhook.report import Report
 
 FAKE_BOOT = Path(__file__).parents[1] / "fake_boot.py"
 

@@ -12,7 +12,8 @@ from gradhook import session
 from gradhook.cli.main import run
 from gradhook.config.settings import OPTIONS
 from gradhook.ignoring import standing
-from gradhook.model import Finding, Report, TargetReport, Verdict
+from gradhook.model import Finding, TargetReport, Verdict
+from gradhook.report import Report
 
 WORDS = {"bad": Verdict.FAIL, "kink": Verdict.UNDECIDED, "gone": Verdict.ERROR, "later": Verdict.SKIP}
 

@@ -17,7 +17,7 @@ from gradhook import session
 from gradhook.cli.formats import FORMS
 from gradhook.cli.shards import Shard, read
 from gradhook.cli.view import rebased, repository
-from gradhook.model import Report
+from gradhook.report import Report
 
 DOCS = Path(__file__).parents[2] / "docs"
 RULE = "\n@jax.custom_jvp\ndef unclaimed(x):\n    return x\n"

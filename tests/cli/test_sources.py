@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from gradhook.cli.sources import sources
-from gradhook.model import ClaimKind, Finding, Report, Target, TargetReport, Verdict
+from gradhook.model import ClaimKind, Finding, Target, TargetReport, Verdict
+from gradhook.report import Report
 
 
 @pytest.fixture

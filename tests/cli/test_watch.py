@@ -17,7 +17,7 @@ import pytest
 
 from gradhook import session
 from gradhook.cli import watch
-from gradhook.model import Ignored, Report
+from gradhook.report import Ignored, Report
 
 FILES = {
     "pyproject.toml": "",

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from gradhook.model import ClaimKind, Finding, Ignored, Notice, Outcome, Report, Seconds, Target, TargetReport, Verdict
+from gradhook.model import ClaimKind, Finding, Outcome, Seconds, Target, TargetReport, Verdict
 from gradhook.pictures import Curve, Jacobian, Staircase
+from gradhook.report import Ignored, Notice, Report
 
 CURVE = Curve(
     "d out / d delta[3]", "rev", -0.5, 0.5, 2e-11, "smooth",

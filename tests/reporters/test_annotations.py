@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradhook.model import ClaimKind, Finding, Notice, Report, Target, TargetReport, Verdict
+from gradhook.model import ClaimKind, Finding, Target, TargetReport, Verdict
+from gradhook.report import Notice, Report
 from gradhook.reporters.annotations import render, trouble
 from gradhook.reporters.workflow import LONGEST_MESSAGE, command, fitted, outputs, quoted
 

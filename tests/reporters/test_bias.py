@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from gradhook.model import ClaimKind, Finding, Outcome, Report, Verdict
+from gradhook.model import ClaimKind, Finding, Outcome, Verdict
+from gradhook.report import Report
 from gradhook.reporters import html, json_report, junit, summary, terminal
 from gradhook.reporters.wording import bias
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from gradhook.model import Report
+from gradhook.report import Report
 from gradhook.reporters import plots
 from gradhook.reporters.html import render
 

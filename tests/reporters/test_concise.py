@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gradhook.model import Finding, Notice, Report, Verdict
+from gradhook.model import Finding, Verdict
+from gradhook.report import Notice, Report
 from gradhook.reporters.concise import render
 
 

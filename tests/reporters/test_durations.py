@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradhook.model import Report, Seconds, Verdict
+from gradhook.model import Seconds, Verdict
+from gradhook.report import Report
 from gradhook.reporters import terminal
 from gradhook.reporters.durations import slowest
 

@@ -9,7 +9,8 @@ import jsonschema
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradhook.model import ClaimKind, Finding, Notice, Report, Target, TargetReport, Verdict
+from gradhook.model import ClaimKind, Finding, Target, TargetReport, Verdict
+from gradhook.report import Notice, Report
 from gradhook.reporters.gitlab import render
 
 FORMAT = {  # https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format

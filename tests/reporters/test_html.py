@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gradhook.model import ClaimKind, Finding, Notice, Outcome, Report, Target, TargetReport, Verdict
+from gradhook.model import ClaimKind, Finding, Outcome, Target, TargetReport, Verdict
 from gradhook.pictures import Curve, Jacobian, Staircase
+from gradhook.report import Notice, Report
 from gradhook.reporters import plots
 from gradhook.reporters.html import REMEDY, render
 

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from gradhook.model import ClaimKind, Finding, Ignored, Notice, Outcome, Report, Target, TargetReport, Verdict
+from gradhook.model import ClaimKind, Finding, Outcome, Target, TargetReport, Verdict
+from gradhook.report import Ignored, Notice, Report
 from gradhook.reporters.markdown import block, code
 from gradhook.reporters.summary import LIMIT, render, trouble
 from gradhook.reporters.wording import clean
