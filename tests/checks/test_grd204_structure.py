@@ -14,6 +14,7 @@ from gradhook.checks import grd204_structure as check
 from gradhook.model import Verdict
 
 X = uniform(4, low=-3, high=3)
+MASK = np.array([True, False, True, True])
 
 
 def rounded(rule: Any) -> Any:
@@ -57,3 +58,18 @@ def test_a_value_of_another_dtype_than_the_reference(ask: Any) -> None:
     f.defjvp(lambda p, t: (f(p[0]), t[0].astype(f(p[0]).dtype)))
     outcome = ask(check, f, X, surrogate=True, forward=lambda x: (x > 0).astype(x.dtype))
     assert any("that of forward=" in f.message for f in outcome.findings)
+
+
+@pytest.mark.parametrize(
+    ("function", "rule"),
+    [
+        (lambda x: x / jnp.sum(x), lambda x, g: g / x.sum() - (g * x).sum(axis=-1, keepdims=True) / x.sum() ** 2),
+        (lambda x: jnp.where(MASK, x, 0.0), lambda x, g: jnp.where(MASK, g, 0.0)),
+    ],
+)
+def test_a_function_of_whole_vectors_need_not_know_scalars(ask: Any, function: Any, rule: Any) -> None:
+    f = jax.custom_vjp(function)
+    f.defvjp(lambda x: (f(x), x), lambda x, g: (rule(x, g),))
+    outcome = ask(check, f, X, modes=("rev",))
+    assert outcome.verdict is Verdict.PASS
+    assert "rank 0" not in outcome.note

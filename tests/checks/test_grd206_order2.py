@@ -54,3 +54,21 @@ def test_a_rule_that_returns_the_plain_value_is_lost(ask: Any, mode: str) -> Non
     f.defjvp(lambda p, t: (jnp.round(p[0]), t[0]))
     outcome = ask(check, f, X, surrogate=True, modes=(mode,))
     assert "lost at second order" in outcome.findings[0].message
+
+
+def spiking() -> Any:
+    """A step with the slope of a bump, and a rule that keeps itself."""
+    f = jax.custom_jvp(lambda x: (x >= 0).astype(x.dtype))
+    f.defjvp(lambda p, t: (f(p[0]), bumped(p[0], t[0])))
+    return f
+
+
+def test_a_network_is_not_blamed_for_a_rule_that_scan_loses(ask: Any) -> None:
+    spike = spiking()
+
+    def unrolled(x: Any) -> Any:
+        return jax.lax.scan(lambda carry, w: (carry, spike(w * x)), 0.0, jnp.array([1.0, 0.5]))[1].sum(0)
+
+    said = {"surrogate": True, "derivative_of": lambda x: jnp.arctan(x) + jnp.arctan(0.5 * x)}
+    assert ask(check, unrolled, X, **said).verdict is Verdict.PASS
+    assert "lost" in ask(check, unrolled, X, order2="of the surrogate", **said).findings[0].message

@@ -61,3 +61,25 @@ def test_no_boundary(ask: Any) -> None:
     f = jax.custom_jvp(jnp.tanh)
     f.defjvp(lambda p, t: (f(p[0]), t[0]))
     assert ask(check, f, normal(3), surrogate=True).note == "no boundary was found"
+
+
+def test_a_tie_that_the_compiler_moves_by_a_bit_is_no_fault(ask: Any) -> None:
+    """Under jit, XLA makes -3.5 of -4.2 / 1.2000000000000002, which is -3.4999999999999996."""
+
+    def value(x: Any, s: Any) -> Any:
+        return jnp.round(jnp.clip(x / s, -4.0, 3.0)) * s
+
+    def slopes(x: Any, s: Any) -> tuple[Any, Any]:
+        u = x / s
+        return (u > -4) & (u < 3), jnp.where(u <= -4, -4.0, jnp.where(u >= 3, 3.0, jnp.round(u) - u))
+
+    f = jax.custom_vjp(value)
+    f.defvjp(
+        lambda x, s: (f(x, s), (x, s)),
+        lambda saved, g: (g * slopes(*saved)[0], jnp.sum(g * slopes(*saved)[1])),
+    )
+    said = {"forward": value, "rule": lambda p, t: slopes(*p)[0] * t[0] + slopes(*p)[1] * t[1], "modes": ("rev",)}
+    outcome = ask(check, f, jnp.array([0.33, -0.9, 1.2, 5.0, -4.2]), 0.37, surrogate=True, **said)
+    assert outcome.verdict is Verdict.PASS
+    up = said | {"forward": lambda x, s: jnp.floor(jnp.clip(x / s, -4.0, 3.0) + 0.5) * s}
+    assert ask(check, f, jnp.array([0.33, -0.9, 1.2, 5.0, -4.2]), 0.5, surrogate=True, **up).verdict is Verdict.FAIL

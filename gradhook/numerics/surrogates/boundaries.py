@@ -129,6 +129,7 @@ def _described(
     outputs = np.full(at.size, track.output)
     flat = line.run(track.coordinate, at.ravel(), outputs, spoken)
     flat = line.filled(track.coordinate, flat, outputs, spoken)
+    flat = line.plain(track.coordinate, flat, track.output, spoken)
     output = str(line.held.outputs.labels()[track.output])
     return tuple(
         _boundary(track, output, flat, 3 * k, jump, free) for k, (_, jump) in enumerate(places) if 3 * k < at.size

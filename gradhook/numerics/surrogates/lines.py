@@ -20,6 +20,9 @@ from gradhook.numerics.surrogates.declared import Declared, eager_forward, forwa
 COUNT = 256
 """Points of one run: one program serves the samples, the bisection and the neighbours of a boundary."""
 
+RECALLED = 24
+"""Points at which a function and what was declared for it are called once more; each may cost a compilation."""
+
 
 @dataclass(frozen=True)
 class Points:
@@ -68,6 +71,38 @@ class Line:
             declared = along[np.arange(len(xs)), outputs]
         return Points(points.at, points.values, points.slope, reference, declared)
 
+    def plain(self, coordinate: int, points: Points, output: int, spoken: bool) -> Points:
+        """The same, where a compiler's rounding alone tells function and declaration apart: both called plainly.
+
+        XLA divides by a scalar by multiplying with its reciprocal. At a tie that moves ``round(x / s)`` by one step, in
+        one of two programs.
+        """
+        value, slope, reference, declared = (
+            of.copy() for of in (points.values, points.slope, points.reference, points.declared)
+        )
+        for k in _apart(points, output)[:RECALLED]:
+            x = self.held.point.copy()
+            x[coordinate] = points.at[k]
+            if self.declared.forward is not None:
+                got, wanted = np.asarray(self.held.call(jnp.asarray(x))), eager_forward(self.held, self.declared, x)
+                if got[output] == wanted[output]:
+                    value[k], reference[k] = got, wanted
+            if spoken and np.isfinite(declared[k]):
+                pair = self._slopes(jnp.asarray(x), coordinate, output)
+                slope[k], declared[k] = pair if np.isclose(*pair, rtol=1e-9, atol=0) else (slope[k], declared[k])
+        return Points(points.at, value, slope, reference, declared)
+
+    def _slopes(self, x: Any, coordinate: int, output: int) -> tuple[float, float]:
+        """The slope and the declared one at a point, called plainly."""
+        axis = jnp.zeros(x.size).at[coordinate].set(1.0)
+        declared = slope_map(self.held, self.declared, traced=False)
+        assert declared is not None
+        if self.mode == "fwd":
+            moved = jax.jvp(self.held.call, (x,), (axis,))[1][output]
+        else:
+            moved = jax.vjp(self.held.call, x)[1](jnp.zeros(self.held.outputs.size).at[output].set(1.0))[0][coordinate]
+        return float(moved), float(declared(x, axis)[output])
+
     def _traced(self) -> Any:
         f, n, m = self.held.call, self.held.inputs.size, self.held.outputs.size
         forward, slope = forward_map(self.held, self.declared), slope_map(self.held, self.declared)
@@ -88,3 +123,12 @@ class Line:
             return jax.lax.map(lambda pair: one(x, coordinate, *pair), (at, outputs))
 
         return program
+
+
+def _apart(points: Points, output: int) -> NDArray[np.int64]:
+    """Where value or slope are not the declared ones, in triples of which they are elsewhere."""
+    with np.errstate(invalid="ignore"):
+        value = (points.values[:, output] != points.reference[:, output]) & np.isfinite(points.reference[:, output])
+        slope = ~np.isclose(points.slope, points.declared, rtol=1e-9, atol=0) & np.isfinite(points.declared)
+    some = [np.repeat((a := of.reshape(-1, 3)).any(1) & ~a.all(1), 3) & of for of in (value, slope)]
+    return np.flatnonzero(some[0] | some[1])

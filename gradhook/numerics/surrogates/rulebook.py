@@ -24,7 +24,7 @@ from gradhook.numerics.surrogates.contract import contract
 from gradhook.numerics.surrogates.declared import Declared
 from gradhook.numerics.surrogates.in_use import in_use
 from gradhook.numerics.surrogates.lines import Line
-from gradhook.numerics.surrogates.second import second
+from gradhook.numerics.surrogates.second import VALUE, second
 from gradhook.numerics.surrogates.structure import structure
 from gradhook.numerics.surrogates.sweeps import sweeps
 from gradhook.probe import Contract, Fault
@@ -101,8 +101,13 @@ class Rules:
         return composition(self.held, self._existing, self.seed, self.clock)
 
     def second(self) -> tuple[Trial, ...]:
-        """The second order."""
-        return second(self.held, self.declared, self._existing, self.seed, self.clock)
+        """The second order; that of a function around rules is its own only where ``order2`` is declared.
+
+        ``jax.lax.scan`` loses a rule that returns what it should: its author could not mend that.
+        """
+        trials = second(self.held, self.declared, self._existing, self.seed, self.clock)
+        own = self.order2 is not None or rule_of(self.function) is not None
+        return tuple(trial for trial in trials if own or trial.name != VALUE)
 
     def in_use(self) -> InUse:
         """The custom rules inside a function that is none itself, and whether its derivative rests on them."""

@@ -42,12 +42,12 @@ class Outfit:
 def structure(
     held: Held, function: Callable[..., Any], forward: Callable[..., Any] | None, modes: tuple[Mode, ...]
 ) -> tuple[Fit, ...]:
-    """Every mode in float64, float32, bfloat16; for functions of arrays of one shape also rank 0 and size 0.
+    """Every mode in float64, float32, bfloat16; for functions that map each element by itself rank 0 and size 0 too.
 
     A float32 program runs with 64 bits switched off, as its users run it: there a constant of the rule is no wider.
     """
     found: list[Fit] = []
-    for outfit in _outfits(held):
+    for outfit in _outfits(held, function):
         with jax.enable_x64(outfit.wide):
             found += _fits(_lifted(held, function, outfit.dtype), outfit, modes)
             if forward is not None:
@@ -55,15 +55,36 @@ def structure(
     return tuple(found)
 
 
-def _outfits(held: Held) -> Iterator[Outfit]:
+def _outfits(held: Held, function: Callable[..., Any]) -> Iterator[Outfit]:
     shapes = [leaf.shape for leaf in held.inputs.leaves]
     for dtype in DTYPES:
         yield Outfit(dtype, [_struct(shape, dtype, leaf.complex) for shape, leaf in _paired(held, shapes)], dtype)
-    if len(set(shapes)) == 1 and [leaf.shape for leaf in held.outputs.leaves] == shapes[:1]:
+    if _elementwise(held, function, shapes):
         for name, shape in SHAPES.items():
             if shape != shapes[0]:
                 alike = [shape] * len(shapes)
                 yield Outfit(name, [_struct(s, DTYPES[0], leaf.complex) for s, leaf in _paired(held, alike)])
+
+
+def _elementwise(held: Held, function: Callable[..., Any], shapes: list[tuple[int, ...]]) -> bool:
+    """Whether an element alone has the value that it has among the others.
+
+    Only then is a function of another shape still the claimed one: ``x / sum(x)`` takes a scalar too, but there it is
+    the constant 1, and a rule for vectors need not know it.
+    """
+    if len(set(shapes)) != 1 or [leaf.shape for leaf in held.outputs.leaves] != shapes[:1]:
+        return False
+    parts = held.inputs.split(held.point)
+    try:
+        together = np.ravel(held.outputs.split(held.call(held.point))[0])
+        for k in {0, len(together) - 1} if shapes[0] else {0}:
+            alone = [jnp.ravel(part)[k] if shapes[0] else jnp.ravel(part) for part in parts]
+            (value,) = _lifted(held, function, DTYPES[0])(alone)
+            if value.shape != alone[0].shape or not np.allclose(value, together[k], rtol=1e-9, atol=0, equal_nan=True):
+                return False
+    except Exception:
+        return False  # what the function does not take is asked of no rule
+    return True
 
 
 def _paired(held: Held, shapes: list[tuple[int, ...]]) -> Iterator[tuple[tuple[int, ...], Any]]:
