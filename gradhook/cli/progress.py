@@ -20,7 +20,7 @@ from gradhook.model import Target, Verdict
 from gradhook.reporters.wording import clean
 
 if TYPE_CHECKING:
-    from gradhook.session import Progress
+    from gradhook.running import Progress
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 _ERASE = "\x1b[K"

@@ -23,7 +23,8 @@ from gradhook.model import ClaimKind, Target, TargetReport, Verdict
 from gradhook.report import Report
 from gradhook.reporters import terminal
 from gradhook.reporters.wording import answers, clean, flat
-from gradhook.session import Project, asking, find
+from gradhook.running import asking
+from gradhook.session import Project, find
 from gradhook.wire import Job
 
 _WIDTH = 100

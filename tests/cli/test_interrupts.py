@@ -19,10 +19,10 @@ COMMAND = f"""
 import sys
 from functools import partial
 from pathlib import Path
-from gradhook import session
+from gradhook import running
 from gradhook.cli.main import main
 from gradhook.launch import launch
-session.launch = partial(launch, boot=Path({str(FAKE_BOOT)!r}))
+running.launch = partial(launch, boot=Path({str(FAKE_BOOT)!r}))
 main(sys.argv[1:])
 """
 MODULE = """

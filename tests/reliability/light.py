@@ -53,11 +53,11 @@ def as_worker() -> None:
 def as_command() -> None:
     from functools import partial
 
-    from gradhook import session
+    from gradhook import running
     from gradhook.cli.main import main
     from gradhook.launch import launch
 
-    session.launch = partial(launch, boot=HERE)  # type: ignore[assignment]
+    running.launch = partial(launch, boot=HERE)  # type: ignore[assignment]
     main()
 
 
