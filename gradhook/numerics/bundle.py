@@ -107,13 +107,19 @@ class Bundle:
         return self._program
 
     def _compiled(self, arguments: tuple[Any, ...]) -> Callable[..., Any]:
-        """All pieces in one program; if they cannot be had together, those that can be had alone."""
-        every = [(kind, [aim.path for aim in self.aims]) for kind in _PIECES]
-        try:
-            return self._program_of(every, arguments)
-        except Exception:
-            alone = [(kind, [aim.path]) for kind in _PIECES for aim in self.aims]
-            return self._program_of([one for one in alone if self._lowers(one, arguments)], arguments)
+        """All pieces in one program, or without a mode that the function lacks, or those that can be had alone."""
+        for lacking in (None, "fwd", "rev"):
+            try:
+                return self._program_of(self._groups(lacking), arguments)
+            except Exception:  # told again, to whoever asks for the piece that raises it
+                continue
+        alone = [(kind, [path]) for kind, paths in self._groups(None) for path in paths]
+        return self._program_of([one for one in alone if self._lowers(one, arguments)], arguments)
+
+    def _groups(self, lacking: Mode | None) -> list[Group]:
+        """Pieces that are traced together, without those that need a mode."""
+        paths = [aim.path for aim in self.aims if lacking not in aim.path]
+        return [(kind, paths) for kind in _PIECES if kind != _KINDS.get(lacking or "")]
 
     def _program_of(self, groups: list[Group], arguments: tuple[Any, ...]) -> Callable[..., Any]:
         self._pieces = [(kind, path) for kind, paths in groups for path in paths]
@@ -157,4 +163,5 @@ def _reverse(each: list[Function], x: Any, vectors: Any, t: Any, cotangents: lis
     return [jax.lax.map(lambda w, pull=pull: pull(w)[0], ws) for pull, ws in zip(pulls, cotangents, strict=True)]
 
 
+_KINDS = {"fwd": "forward", "rev": "reverse"}
 _PIECES: dict[str, Callable[..., Any]] = {"values": _values, "forward": _forward, "reverse": _reverse}
