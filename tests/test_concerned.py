@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gradhook import session
+from gradhook import running, session
 from gradhook.concerned import concerned
 from gradhook.errors import GradhookError
 from gradhook.launch import launch
@@ -53,7 +53,7 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, git: Callable[..., Any
     for name in ("CI", "GRADHOOK_CACHE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user"))
-    monkeypatch.setattr(session, "launch", functools.partial(launch, boot=FAKE_BOOT))
+    monkeypatch.setattr(running, "launch", functools.partial(launch, boot=FAKE_BOOT))
     made = User(root)
     made.write(
         {

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gradhook import __version__, session
+from gradhook import __version__, running, session
 from gradhook.errors import GradhookError
 from gradhook.launch import launch
 from gradhook.model import ClaimKind, Target, Verdict
@@ -155,7 +155,7 @@ def test_a_folder_without_python_is_an_error_when_named(repository: Path, monkey
 
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "launch", functools.partial(launch, boot=FAKE_BOOT))
+    monkeypatch.setattr(running, "launch", functools.partial(launch, boot=FAKE_BOOT))
 
 
 @pytest.mark.usefixtures("fake")

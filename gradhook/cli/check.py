@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -131,6 +131,17 @@ def _warn(projects: Sequence[Project], quiet: bool) -> None:
         click.echo(f"gradhook: {line}", err=True)
 
 
+def _finder(affected: bool) -> Callable[..., tuple[Project, ...]]:
+    """Each is loaded by those who want it: what is affected is known to the cache."""
+    if affected:
+        from gradhook.concerned import concerned
+
+        return concerned
+    from gradhook.projects import find
+
+    return find
+
+
 def _found(
     paths: Sequence[Path],
     overrides: Mapping[str, Any],
@@ -139,9 +150,7 @@ def _found(
     config_from: str | None,
     affected: bool,
 ) -> Sequence[Project]:
-    from gradhook import concerned, session
-
-    find = partial(concerned.concerned if affected else session.find, paths, overrides, source=source)
+    find = partial(_finder(affected), paths, overrides, source=source)
     choose = named if affected else _chosen
     if not config_from:
         return choose(find(), name)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gradhook import session
+from gradhook import running, session
 from gradhook.launch import launch
 from gradhook.report import Report
 
@@ -54,7 +54,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, git: Callable[..., 
         made.starts.append(request)
         return launch(python, request, **more)
 
-    monkeypatch.setattr(session, "launch", functools.partial(counted, boot=FAKE_BOOT))
+    monkeypatch.setattr(running, "launch", functools.partial(counted, boot=FAKE_BOOT))
     monkeypatch.delenv("CI", raising=False)
     monkeypatch.delenv("GRADHOOK_CACHE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user"))

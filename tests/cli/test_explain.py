@@ -51,7 +51,7 @@ def losses(tmp_path: Path) -> Path:
 def meant(losses: Path, gradhook, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
     """The names of the targets that a run would check."""
     from gradhook import session
-    from gradhook.model import Report
+    from gradhook.report import Report
 
     asked: list[Target] = []
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gradhook import session
+from gradhook import running
 from gradhook.launch import launch
 
 FAKE_BOOT = Path(__file__).parents[1] / "fake_boot.py"
@@ -22,7 +22,7 @@ LOOP = "def {0}():\n    return 1\nfor function in ({0},):\n    gradcheck(args=()
 @pytest.fixture
 def check(gradhook: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """A run that writes ``NAME.json``."""
-    monkeypatch.setattr(session, "launch", functools.partial(launch, boot=FAKE_BOOT))
+    monkeypatch.setattr(running, "launch", functools.partial(launch, boot=FAKE_BOOT))
     (tmp_path / "pyproject.toml").touch()
     head = "import os\nfrom gradhook import gradcheck\n"
     for module in "abc":

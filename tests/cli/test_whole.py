@@ -66,10 +66,10 @@ sys.exit(code)
 @pytest.mark.parametrize(
     ("arguments", "without"),
     [
-        (["--help"], {"jax", "numpy", "subprocess", "gradhook.session", "traceback"}),
+        (["--help"], {"jax", "numpy", "subprocess", "gradhook.session", "gradhook.running", "traceback"}),
         (["check", "--help"], {"jax", "numpy", "subprocess", "gradhook.session"}),
         (["list"], {"jax", "numpy"}),
-        (["check"], {"jax", "numpy"}),
+        (["check"], {"jax", "numpy", "gradhook.running", "gradhook.launch"}),
     ],
 )
 def test_what_is_not_loaded(tmp_path: Path, arguments: list[str], without: set[str]) -> None:

@@ -164,6 +164,7 @@ def test_the_hooks_own_environment_serves_when_it_has_jax(user: Any, environment
 
 
 def test_three_thousand_names(user: Any, environment: Make) -> None:
+    """More than one command line holds: whichever batch comes first, the wrong target is found."""
     environment(user.root / ".venv")
     for n in range(3000):
         user.write(f"a_rather_long_name_of_a_folder_of_a_user/{n % 30}/module_{n:04}.py", f"x = {n}\n")
@@ -172,7 +173,7 @@ def test_three_thousand_names(user: Any, environment: Make) -> None:
     ran = user.all_files()
     assert ran.code == 1
     assert "FAIL  energy" in ran.text
-    assert "nothing annotated depends on these files" in ran.text
+    assert "passed" not in ran.text
 
 
 def test_an_excluded_file_that_is_named_stays_excluded(user: Any, environment: Make) -> None:

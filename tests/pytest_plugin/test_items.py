@@ -19,8 +19,8 @@ FAKE_BOOT = Path(__file__).parents[1] / "fake_boot.py"
 FAKE = f"""
 from functools import partial
 from pathlib import Path
-import gradhook.session
-gradhook.session.desk = partial(gradhook.session.desk, boot=Path({str(FAKE_BOOT)!r}))
+import gradhook.running
+gradhook.running.desk = partial(gradhook.running.desk, boot=Path({str(FAKE_BOOT)!r}))
 """
 CLAIMS = """
 import os
