@@ -6,13 +6,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gradhook.judge import Array, Estimate, Flags, Judgement, columns_of, judge, shape_number, shape_of, torn_outputs
+from gradhook.excuses import soften, within_iteration
+from gradhook.judge import (
+    Array,
+    Estimate,
+    Flags,
+    Judgement,
+    columns_of,
+    judge,
+    shape_of,
+)
 from gradhook.messages import Spot, declared_kink, located, mode_name, text
 from gradhook.model import Finding, Mode, Outcome, Shape, Verdict, worst
 from gradhook.probe import Fault, Label, Pictures, Probe, Study
 
-ITERATED = 5e-7
-"""A solver stops at a tolerance, commonly between 1e-12 and 1e-6 of the value; its slope is known no better."""
 SHOWN = 4
 """Findings for one comparison: the worst element of so many pairs of leaves; the rest are counted."""
 
@@ -42,7 +49,7 @@ def compared(study: Study, mode: Mode, probe: Probe) -> Compared | Fault:
         return claim
     measured = columns_of(study.measured, study.columns(mode))
     defined = np.isfinite(measured.centre)[None, :] & np.isfinite(claim)
-    judged = _soften(study, mode, claim, measured, _judge(study, claim, measured, probe), probe)
+    judged = soften(study, mode, claim, measured, _judge(study, claim, measured, probe), probe)
     return Compared(study, mode, claim, measured, judged, defined)
 
 
@@ -53,7 +60,7 @@ def judged(study: Study, mode: Mode, claim: Array, probe: Probe) -> Judgement:
 
 def _judge(study: Study, claim: Array, measured: Estimate, probe: Probe) -> Judgement:
     """A convention at kinks speaks of coordinates; along one that moves everything any slope between is kept."""
-    judged = _within_iteration(claim, measured, judge(claim, measured, probe.tolerance, probe.kink), probe)
+    judged = within_iteration(claim, measured, judge(claim, measured, probe.tolerance, probe.kink), probe)
     if probe.kink is None:
         return judged
     everything = np.array([label.leaf == "direction" for label in study.input_labels])[:, None]
@@ -64,55 +71,6 @@ def _judge(study: Study, claim: Array, measured: Estimate, probe: Probe) -> Judg
         judged.tolerance,
         np.where(everything, loose.resolution, judged.resolution),
     )
-
-
-def _within_iteration(claim: Array, measured: Estimate, judged: Judgement, probe: Probe) -> Judgement:
-    """No accusation for less than what an iteration leaves open that stops when it is close enough."""
-    with np.errstate(all="ignore"):
-        size = np.maximum(np.abs(measured.value), measured.scale)
-        near = (judged.verdict == Verdict.FAIL) & (np.abs(claim - measured.value) <= ITERATED * size)
-    if not near.any() or not probe.iterates():
-        return judged
-    return replace(
-        judged,
-        verdict=np.where(near, Verdict.UNDECIDED, judged.verdict),
-        code=np.where(near, "GRD407", judged.code),
-    )
-
-
-def _soften(study: Study, mode: Mode, claim: Array, measured: Estimate, judged: Judgement, probe: Probe) -> Judgement:
-    """No accusation where JAX's own derivative is noisy: it must be off by more than it wobbles under rounding."""
-    failed = judged.verdict == Verdict.FAIL
-    if not failed.any():
-        return judged
-    accused = failed & (measured.shape == shape_number(Shape.SMOOTH))
-    with np.errstate(all="ignore"):
-        gap, size = np.abs(claim - measured.value), np.maximum(np.abs(measured.value), measured.scale)
-        # A claim that is all wobble is a wrong gradient, not a noisy one.
-        noisy = accused & (gap <= 16 * probe.wobble(study.path, mode)) & (gap <= 1e-3 * size)
-    noisy |= failed & _answered(study, claim, judged)
-    torn = accused & ~noisy & torn_outputs(study.directions, measured)[None, :]
-    return replace(
-        judged,
-        verdict=np.where(noisy | torn, Verdict.UNDECIDED, judged.verdict),
-        code=np.where(noisy, "GRD405", np.where(torn, "GRD401", judged.code)),
-    )
-
-
-def _answered(study: Study, claim: Array, judged: Judgement) -> Flags:
-    """Directions that move everything, where every coordinate passes and the claims add up: nothing is left to doubt.
-
-    Differences may fail along such a direction where scales are far apart; only a claim that is not linear is new.
-    """
-    everything = np.array([label.leaf == "direction" for label in study.input_labels])
-    if everything.all() or study.directions[~everything].shape[0] != study.directions.shape[1]:
-        return np.zeros(claim.shape, dtype=bool)
-    along = study.directions[everything] @ np.linalg.inv(study.directions[~everything])
-    sums, sizes = along @ claim[~everything], np.abs(along) @ np.abs(claim[~everything])
-    answered = np.zeros(claim.shape, dtype=bool)
-    passed = (judged.verdict[~everything] == Verdict.PASS).all(axis=0)
-    answered[everything] = (np.abs(claim[everything] - sums) <= 1e-9 * sizes) & passed[None, :]
-    return answered
 
 
 def _fault(fault: Fault, study: Study, mode: Mode, probe: Probe, code: str) -> Outcome:

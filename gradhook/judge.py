@@ -158,20 +158,19 @@ def _smooth(claimed: Array, estimate: Estimate, tolerance: Tolerance, allowed: A
         far = gap > 10 * estimate.error
         sure = (fine & ((estimate.noise == 0) | far)) | (far & (estimate.error <= 0.01 * size))
         # Where scales disagree, what disturbs the fine steps disturbs the large ones too, by an unknown part of it.
-        elsewhere = np.abs(claimed - estimate.coarse) <= allowed + 100 * estimate.coarse_error
+        elsewhere = np.abs(claimed - estimate.coarse) <= allowed + 100 * estimate.coarse_error  # disturbed too
     cause = np.where(estimate.quantised, "GRD406", np.where(estimate.noise > 0, "GRD405", "GRD409"))
     differs = estimate.accepted & ~agrees
-    return _table(
-        gap.shape,
-        [
-            (agrees & ~blind, Verdict.PASS, ""),
-            (agrees | ~estimate.accepted, Verdict.UNDECIDED, cause),
-            (differs & elsewhere, Verdict.UNDECIDED, "GRD407"),
-            (differs & (np.abs(claimed) < estimate.swallowed), Verdict.UNDECIDED, cause),
-            (differs & sure, Verdict.FAIL, ""),
-            (differs, Verdict.UNDECIDED, cause),
-        ],
-    )
+    hollow = np.isfinite(estimate.coarse) & ~elsewhere & (np.abs(estimate.value) <= estimate.error)
+    return _table(gap.shape, [
+        (agrees & hollow, Verdict.UNDECIDED, "GRD407"),  # a 0 of steps too fine to move anything, no larger one's
+        (agrees & ~blind, Verdict.PASS, ""),
+        (agrees | ~estimate.accepted, Verdict.UNDECIDED, cause),
+        (differs & elsewhere, Verdict.UNDECIDED, "GRD407"),
+        (differs & (np.abs(claimed) < estimate.swallowed), Verdict.UNDECIDED, cause),
+        (differs & sure, Verdict.FAIL, ""),
+        (differs, Verdict.UNDECIDED, cause),
+    ])  # fmt: skip
 
 
 def _kink(
@@ -220,8 +219,8 @@ def _no_slope(
     if isinstance(kink, str) or kink is None:
         return verdict, code
     # A number is a convention for every point without a slope; only a jump has none that could be meant.
-    agreed = np.isin(code, ("GRD403", "GRD404", "GRD408"))
     kept = np.where(np.abs(claimed - float(kink)) <= allowed, Verdict.PASS, Verdict.FAIL)
+    agreed = np.isin(code, ("GRD403", "GRD404", "GRD408"))
     return np.where(agreed, kept, verdict), np.where(agreed, "", code)
 
 

@@ -178,7 +178,7 @@ def _scales(spot: Spot) -> Text:
     small = f"{number(spot.get('value'))} ± {bar(spot.get('error'))}"
     if math.isnan(spot.get("coarse")):
         return (
-            f"an iteration that stops at a tolerance: {spot.claim}, {spot.measurement}, as near as it leaves open",
+            f"an iteration that stops at a tolerance: {spot.claim}, {spot.measurement}, so near that it may be its own",
             "tighten the tolerance for the case, or state the accuracy that you need with rtol=",
         )
     large = f"{number(spot.get('coarse'))} ± {bar(spot.get('coarse_error'))}"

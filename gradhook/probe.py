@@ -203,8 +203,8 @@ class Probe(Protocol):
     def narrowings(self) -> list[tuple[str, str, int]]:
         """Equations that narrow a float below 64 bits: what, file, line."""
 
-    def iterates(self) -> bool:
-        """Whether the function repeats something until floating numbers satisfy a condition, or may do so."""
+    def left_open(self) -> float:
+        """The relative error of a slope that iterations which stop at a tolerance may account for."""
 
     def suspects(self) -> tuple[Suspect, ...]:
         """The custom rules and ``stop_gradient`` that the function uses."""

@@ -26,12 +26,12 @@ class FakeProbe:
     order: int = 1
     tolerance: Tolerance = field(default_factory=Tolerance)
     narrow: tuple[tuple[str, str, int], ...] = ()
-    iterating: bool = False
+    iterating: float = 0.0
 
     def narrowings(self) -> list[tuple[str, str, int]]:
         return list(self.narrow)
 
-    def iterates(self) -> bool:
+    def left_open(self) -> float:
         return self.iterating
 
     def constants(self) -> tuple[tuple[str, int], ...]:
@@ -261,11 +261,21 @@ def test_higher_orders_are_named_by_their_composition(path: tuple[str, ...], mod
     assert "differentiating it once more" in finding.help
 
 
-@pytest.mark.parametrize("gap, verdict", [(4e-7, Verdict.UNDECIDED), (6e-7, Verdict.FAIL)])
-def test_what_an_iteration_leaves_open_is_no_accusation(gap: float, verdict: Verdict) -> None:
-    outcome = _compare([[1.0 + gap]], [[1.0]], probe=FakeProbe(iterating=True))
+@pytest.mark.parametrize(
+    "gap, said, verdict",
+    [
+        (4e-3, Tolerance(), Verdict.UNDECIDED),
+        (6e-3, Tolerance(), Verdict.FAIL),
+        (4e-3, Tolerance(rtol=1e-6), Verdict.FAIL),
+        (4e-3, Tolerance(rtol=1e-2), Verdict.PASS),
+    ],
+)
+def test_what_an_iteration_leaves_open_is_no_accusation(gap: float, said: Tolerance, verdict: Verdict) -> None:
+    """Unless the author says which accuracy is meant."""
+    outcome = _compare([[1.0 + gap]], [[1.0]], probe=FakeProbe(iterating=5e-3, tolerance=said))
     assert outcome.verdict is verdict
-    assert ("an iteration that stops at a tolerance" in outcome.findings[0].message) == (verdict is Verdict.UNDECIDED)
+    told = any("an iteration that stops at a tolerance" in finding.message for finding in outcome.findings)
+    assert told is (verdict is Verdict.UNDECIDED)
 
 
 def test_without_an_iteration_a_small_gap_is_one() -> None:

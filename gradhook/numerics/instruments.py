@@ -137,9 +137,9 @@ class Instruments:
     def _narrowings(self) -> list[precision.Narrowing]:
         return precision.narrowings(self.held)
 
-    def iterates(self) -> bool:
-        """Whether the function repeats something until floating numbers satisfy a condition, or may do so."""
-        return iterations.iterates(self.held)
+    def left_open(self) -> float:
+        """The relative error of a slope that iterations which stop at a tolerance may account for."""
+        return iterations.left_open(self.held)
 
     def suspects(self) -> tuple[Suspect, ...]:
         """The custom rules and ``stop_gradient`` that the function uses."""

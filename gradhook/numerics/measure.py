@@ -14,8 +14,9 @@ import numpy as np
 
 from gradhook.judge import Estimate, Tolerance, columns_of, disputed
 from gradhook.model import Shape
-from gradhook.numerics import differences, noise, scales, signatures
-from gradhook.numerics.differences import EPS, LEVELS, RATIO, Array, Flags, Ladder, Slope, chosen
+from gradhook.numerics import differences, noise, signatures
+from gradhook.numerics.differences import EPS, LEVELS, RATIO, Array, Flags, Ladder, chosen
+from gradhook.numerics.readings import Reading, estimate_of, floored, hollow, read, settled, slope_of
 from gradhook.numerics.scales import Lines
 from gradhook.numerics.signatures import Signature
 
@@ -27,18 +28,6 @@ Evaluate = Callable[[Array], Array]
 """Values (D, POINTS, m) at the points ``x + t v`` for ``t`` of shape (D, POINTS)."""
 Claims = Sequence[tuple[slice, Array]]
 """What is claimed about some of the columns: (D, width of the slice) each."""
-
-
-@dataclass(frozen=True)
-class Reading:
-    """A ladder and what it says."""
-
-    ladder: Ladder
-    slope: Slope
-    signature: Signature
-    scale: Array
-    rounding: Array
-    flat: Array
 
 
 @dataclass(frozen=True)
@@ -70,15 +59,17 @@ def measure(
     with np.errstate(all="ignore"):  # a ladder meets poles, overflows and empty sides; its flags say so
         if step is not None:
             return _plain(evaluate, lines, step)
-        reading = _read(_block(evaluate, lines, 1), lines)
+        reading = read(_block(evaluate, lines, 1), lines)
         closer = _look_closer(reading, claims, tolerance).any()
         for first in _deeper(lines) if closer else ():
-            reading = _read(reading.ladder.extended(_block(evaluate, lines, first)), lines)
+            reading = read(reading.ladder.extended(_block(evaluate, lines, first)), lines)
             if not (closer := _look_closer(reading, claims, tolerance).any()):
                 break
         if keep:
             keep(reading.ladder)
-        return _with_noise(reading, *_probe(evaluate, lines), nature) if closer else _estimate(reading)
+        if not (closer or hollow(reading)):
+            return estimate_of(reading)
+        return _with_noise(reading, *_probe(evaluate, lines), nature)
 
 
 def _deeper(lines: Lines) -> list[Array | int]:
@@ -123,47 +114,14 @@ def _fit(lines: Lines) -> Array:
     return np.asarray(np.minimum(lines.scale, 2.0 ** np.floor(np.log2(room * 4))))
 
 
-def _read(ladder: Ladder, lines: Lines) -> Reading:
-    signature = signatures.read(ladder)
-    slope = _slope(ladder, signature)
-    value = np.where(np.isfinite(ladder.centre), np.abs(ladder.centre), 0.0)
-    flat = np.asarray(value / lines.scale[:, None])
-    return Reading(
-        ladder,
-        slope,
-        signature,
-        scales.derivative_scale(ladder, slope, lines),
-        scales.rounding(ladder, slope, lines),
-        flat,
-    )
-
-
-def _slope(ladder: Ladder, signature: Signature) -> Slope:
-    """Central differences; at an edge of the domain those of the inner side."""
-    slope = differences.central_slope(ladder)
-    edge = signature.shape == signatures.number(Shape.EDGE)
-    if edge.any():
-        ahead, back = differences.one_sided_slope(ladder, +1), differences.one_sided_slope(ladder, -1)
-        slope = chosen(slope, edge, chosen(ahead, ~np.isfinite(ladder.plus[:, LEVELS - 1]), back))
-    return slope
-
-
 def _look_closer(reading: Reading, claims: Claims, tolerance: Tolerance) -> Flags:
     slope = reading.slope
     smooth = reading.signature.shape == signatures.number(Shape.SMOOTH)
-    closer = ~smooth | ~slope.accepted | ~_settled(reading)
-    estimate = _estimate(reading)
+    closer = ~smooth | ~slope.accepted | ~settled(reading)
+    estimate = estimate_of(reading)
     for columns, claim in claims:
         closer[:, columns] |= disputed(claim, columns_of(estimate, columns), tolerance)
     return np.asarray(closer & np.isfinite(reading.ladder.centre))
-
-
-def _settled(reading: Reading) -> Flags:
-    """Whether the finest difference is the slope within its own noise: else there is something finer still."""
-    ladder, slope = reading.ladder, reading.slope
-    jitter = ladder.noise[:, -1] / ladder.steps[:, -1:]
-    last = ladder.central[:, -1]
-    return np.asarray(np.isnan(last) | (np.abs(last - slope.value) <= 8 * jitter + slope.error))
 
 
 def _probe(evaluate: Evaluate, lines: Lines) -> tuple[Array, Array]:
@@ -186,16 +144,15 @@ def _with_noise(reading: Reading, coarse: Array, sigma: Array, nature: Nature) -
     rounding = np.maximum(EPS * np.abs(ladder.centre), ladder.floor)
     quantum = np.zeros_like(sigma)
     if nature.narrow():
-        alone = differences.central_slope(base)
-        quantum = noise.quantum(ladder, np.where(alone.accepted, alone.value, 0.0))
+        quantum = noise.quantum(ladder, _expected(base))
     floor = np.maximum(np.where(sigma > 4 * rounding, 2 * sigma, 0.0), quantum)
-    noisy = _floored(ladder, floor)
+    noisy = floored(ladder, floor)
     told = signatures.chosen(reading.signature, floor > 0, signatures.read(noisy))
-    settled = chosen(reading.slope, floor > 0, _slope(noisy, told))
+    final = chosen(reading.slope, floor > 0, slope_of(noisy, told))
     ripple = np.maximum(np.where(coarse > 4 * rounding, 2 * coarse, 0.0), floor)
-    large = differences.outline(base) if nature.iterates() else _slope(_floored(base, ripple), told)
-    differs = large.accepted & (np.abs(large.value - settled.value) > large.error + settled.error)
-    estimate = _estimate(replace(reading, slope=settled, signature=told))
+    large = differences.outline(base) if nature.iterates() else slope_of(floored(base, ripple), told)
+    differs = large.accepted & (np.abs(large.value - final.value) > large.error + final.error)
+    estimate = estimate_of(replace(reading, slope=final, signature=told))
     return replace(
         estimate,
         noise=floor,
@@ -205,34 +162,11 @@ def _with_noise(reading: Reading, coarse: Array, sigma: Array, nature: Nature) -
     )
 
 
-def _floored(ladder: Ladder, floor: Array) -> Ladder:
-    return replace(ladder, floor=np.maximum(floor, ladder.floor))
-
-
-def _estimate(reading: Reading) -> Estimate:
-    ladder, slope, told = reading.ladder, reading.slope, reading.signature
-    left, right, side_error = told.left, told.right, np.full_like(slope.error, np.inf)
-    if (told.shape != signatures.number(Shape.SMOOTH)).any():
-        sides = [differences.one_sided_slope(ladder, side) for side in (-1, +1)]
-        left = np.where(sides[0].accepted, sides[0].value, left)
-        right = np.where(sides[1].accepted, sides[1].value, right)
-        side_error = np.maximum(sides[0].error, sides[1].error)
-    nothing = np.full_like(slope.value, np.nan)
-    return Estimate(
-        value=slope.value, error=slope.error, accepted=slope.accepted, shape=told.shape, left=left, right=right,
-        side_error=side_error, coarse=nothing, coarse_error=nothing, noise=np.zeros_like(slope.value),
-        quantised=np.zeros(slope.value.shape, dtype=bool), scale=reading.scale, rounding=reading.rounding,
-        flat=reading.flat, swallowed=scales.swallowed(ladder, slope),
-        centre=_shared(ladder.centre),
-    )  # fmt: skip
-
-
-def _shared(centre: Array) -> Array:
-    """One value (m,) for all directions; of an output that is not finite along some, what it is there."""
-    if not len(centre):
-        return np.zeros(centre.shape[1])
-    row = np.argmax(~np.isfinite(centre), axis=0)
-    return np.asarray(np.take_along_axis(centre, row[None, :], axis=0)[0])
+def _expected(base: Ladder) -> Array:
+    """The slope by which the values should move; that of the largest step where all fine ones see them stand still."""
+    alone, rough = differences.central_slope(base), base.central[:, 0]
+    known = alone.accepted & (np.abs(alone.value) > alone.error)
+    return np.where(known, alone.value, np.where(np.isfinite(rough), rough, 0.0))
 
 
 def _plain(evaluate: Evaluate, lines: Lines, step: float) -> Estimate:
@@ -244,4 +178,4 @@ def _plain(evaluate: Evaluate, lines: Lines, step: float) -> Estimate:
     smooth = np.full(slope.value.shape, signatures.number(Shape.SMOOTH))
     signature = Signature(smooth, slope.value, slope.value)
     size, nothing = np.abs(slope.value), np.zeros_like(slope.value)
-    return _estimate(Reading(ladder, slope, signature, size, nothing, size))
+    return estimate_of(Reading(ladder, slope, signature, size, nothing, size))

@@ -18,7 +18,7 @@ from gradhook.numerics.compiling import QUICK
 from gradhook.numerics.differences import Array, Ladder
 from gradhook.numerics.drawing import generator
 from gradhook.numerics.held import Held
-from gradhook.numerics.iterations import iterates
+from gradhook.numerics.iterations import left_open
 from gradhook.numerics.precision import may_narrow
 from gradhook.numerics.programs import Clock, Programs
 from gradhook.numerics.scales import Lines
@@ -200,7 +200,7 @@ class Laboratory:
         reverse = slice(outputs, outputs + len(weights)) if len(weights) else slice(0, outputs)
         columns = {"fwd": slice(0, outputs), "rev": reverse}
         wanted = [(columns[mode], claim) for mode, claim in claims.items() if not isinstance(claim, Fault)]
-        nature = measure.Nature(lambda: may_narrow(self.held), lambda: iterates(self.held))
+        nature = measure.Nature(lambda: may_narrow(self.held), lambda: left_open(self.held) > 0)
         return measure.measure(evaluate, lines, wanted, self.tolerance, self.step, nature, keep)
 
 
