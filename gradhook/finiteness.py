@@ -58,6 +58,8 @@ _ARTICLE = {Shape.EDGE: "the"}
 
 
 def _cause(shape: Shape, undecided: bool) -> tuple[str, str]:
+    if undecided and shape is Shape.SMOOTH:
+        return "GRD409", "differences cannot tell whether it is finite here: choose a case of ordinary size"
     if undecided:
         code = NO_SLOPE.get(shape, "GRD408")
         return (
