@@ -53,8 +53,8 @@ def pairs(rounds: int) -> None:
 def alone(rounds: int) -> None:
     """A, B and C on one function."""
     _compare(
-        f"{ALONE} alone", rounds, _checked(PROJECT / "losses.py", "-k", f"losses:{ALONE}"), _direct("check_grads", ALONE),
-        _direct("floor", ALONE),
+        f"{ALONE} alone", rounds, _checked(PROJECT / "losses.py", "-k", f"losses:{ALONE}"),
+        _direct("check_grads", ALONE), _direct("floor", ALONE),
     )  # fmt: skip
 
 
