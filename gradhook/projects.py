@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradhook.config import FILES, NEAREST, Config, ConfiguredTarget, Source, file_from, load, project_root
 from gradhook.model import UNCLAIMED, ClaimKind, Target
@@ -19,7 +19,9 @@ from gradhook.scan import Scan, scan
 from gradhook.scan.excluding import excluder
 from gradhook.scan.git import tracked_and_new
 from gradhook.scan.listing import absolute, list_folder
-from gradhook.wire import Job
+
+if TYPE_CHECKING:
+    from gradhook.wire import Job
 
 Read = Callable[[Path, Mapping[str, Any], Mapping[str, str], Source], Config]
 _FOREIGN = frozenset({"site-packages", "node_modules"})
@@ -43,6 +45,10 @@ class Project:
         named = [(_target(found, self.config), found.options) for found in self.configured]
         scanned = [(target, None) for target in self.scan.targets]
         rules = [(target, None) for target in self.scan.unclaimed] if self._minds_rules else []
+        if not (scanned or named or rules):
+            return ()
+        from gradhook.wire import Job  # with all that crosses to workers: only where there is something to check
+
         return tuple(Job(n, *pair) for n, pair in enumerate([*scanned, *named, *rules]))
 
     @property

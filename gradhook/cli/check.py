@@ -166,8 +166,10 @@ def _told(form: _Form, checked: Report, projects: Sequence[Project]) -> int:
     report = loosening.noted(report, projects, form.against) if form.against else report
     code = interrupts.code() if report.interrupted else exit_code(report, projects)
     written = options.output_format(projects)
-    text = formats.rendered(report, written, code, form.look)
-    if not report.targets and not report.interrupted:
+    empty = not report.targets and not report.interrupted
+    silent = empty and written == "terminal" and not (report.notices or report.ignored)
+    text = "" if silent else formats.rendered(report, written, code, form.look)
+    if empty:
         text = _with_nothing(text, report, projects, written, form)
     _complain(report, form.look.quiet)
     deliver(text, form.output_file)
@@ -201,7 +203,7 @@ def _with_nothing(text: str, report: Report, projects: Sequence[Project], writte
     if form.affected:
         line = "nothing annotated depends on these files"
     if written == "terminal":
-        return f"{text}\n{line}\n" if report.notices or report.ignored else f"{line}\n"
+        return f"{text}\n{line}\n" if text else f"{line}\n"
     click.echo(line, err=True)
     return text
 

@@ -5,7 +5,7 @@ The settings' options are made from the table in ``gradhook.config.settings``.
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -58,7 +58,7 @@ def overrides(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """What was said of the settings on the command line; ``--seed random`` draws a seed, which the report names."""
     said = {key: value for key, value in arguments.items() if key in BY_KEY and value not in (None, ())}
     if said.get("seed") == "random":
-        said["seed"] = secrets.randbelow(2**32)
+        said["seed"] = int.from_bytes(os.urandom(4))
     return said
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 import sys
 from collections.abc import Mapping
@@ -43,7 +42,7 @@ def _write(text: bytes, file: Path) -> None:
     Where that cannot be had (a device, a pipe, a file in a folder that takes no other), it is written as it comes.
     """
     whole = Path(os.path.realpath(file))  # what a link leads to is written, and not the link replaced
-    new = whole.with_name(f".{secrets.token_hex(8)}.gradhook")
+    new = whole.with_name(f".{os.urandom(8).hex()}.gradhook")
     try:
         opened = None if whole.exists() and not whole.is_file() else new.open("xb")
     except OSError:

@@ -7,7 +7,6 @@ it but hidden folders, caches, environments and ``node_modules``.
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,18 +109,27 @@ def _existing(root: str, names: list[str]) -> dict[str, bool]:
 
     A link to a file that is listed itself would only say everything twice.
     """
+    folders: dict[str, dict[str, bool]] = {}
     there: dict[str, bool] = {}
     for name in names:
-        try:
-            mode = os.lstat(f"{root}/{name}").st_mode
-        except OSError:
-            continue
-        if stat.S_ISREG(mode) or (stat.S_ISLNK(mode) and Path(root, name).is_file()):
-            there[name] = stat.S_ISLNK(mode)
+        folder, _, last = name.rpartition("/")
+        if folder not in folders:
+            folders[folder] = _files(f"{root}/{folder}")
+        if last in folders[folder]:
+            there[name] = folders[folder][last]
     plain = (
         {os.path.realpath(f"{root}/{name}") for name, link in there.items() if not link} if any(there.values()) else ()
     )
     return {n: link for n, link in there.items() if not link or os.path.realpath(f"{root}/{n}") not in plain}
+
+
+def _files(folder: str) -> dict[str, bool]:
+    """The files in one folder, with whether they are links; asked once a folder, since each question takes its time."""
+    try:
+        with os.scandir(folder) as entries:
+            return {entry.name: entry.is_symlink() for entry in entries if entry.is_file()}
+    except OSError:
+        return {}
 
 
 def _walk(folder: Path) -> list[str]:
