@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from gradhook.accounts import Account
-from gradhook.pictures import Curve, Jacobian, Staircase
+if TYPE_CHECKING:  # what most reports lack is loaded by those who make or read it
+    from gradhook.accounts import Account
+    from gradhook.pictures import Curve, Jacobian, Staircase
 
 RTOL = 2e-10
 """Default relative tolerance; ``benchmarks/verdicts.py`` scans the public functions of JAX that it was chosen from."""

@@ -17,10 +17,13 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NoReturn
 
+from gradhook import accounts, pictures
 from gradhook.errors import GradhookError
 from gradhook.model import CheckSettings, Target, TargetReport
 
 VERSION = 1
+_PARTS = {**vars(pictures), **vars(accounts)}
+"""The names of what a report may hold, which the module of the report itself does not load."""
 _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
@@ -210,7 +213,7 @@ def _builder(kind: Any) -> Callable[[Any], Any]:
     """What builds values of a type: a report has hundreds, so a type is looked at once."""
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
-        return functools.partial(_record, kind, typing.get_type_hints(kind))
+        return functools.partial(_record, kind, typing.get_type_hints(kind, localns=_PARTS))
     if origin is types.UnionType:
         some = _builder(next(a for a in inner if a is not type(None)))
         return lambda value: None if value is None else some(value)

@@ -14,20 +14,9 @@ from gradhook.cache.fingerprints import content
 from gradhook.cache.passes import Passes, recall, remember
 from gradhook.cache.store import Store
 from gradhook.config.settings import OPTIONS, Settings
-from gradhook.model import (
-    Change,
-    ClaimKind,
-    Finding,
-    Ignored,
-    Notice,
-    Outcome,
-    Report,
-    Seconds,
-    Target,
-    TargetReport,
-    Verdict,
-)  # fmt: skip
+from gradhook.model import ClaimKind, Finding, Outcome, Seconds, Target, TargetReport, Verdict
 from gradhook.pictures import Curve, Jacobian, Staircase
+from gradhook.report import Change, Ignored, Notice, Report
 from gradhook.reporters import json_report
 from gradhook.wire import Answered, Began, Bye, Depended, Discovered, Hello, Job, Request, encode
 

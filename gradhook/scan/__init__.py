@@ -58,7 +58,7 @@ def scan(
             annotations cannot be read or is no Python.
     """
     base = absolute(root)
-    listing = list_files(base, paths, excluder(exclude, prefix))
+    listing = list_files(base, paths, excluder(exclude, prefix) if exclude else None)
     if not listing.files:
         return Scan((), (), ())
     whole = not exclude and "" in listing.searchable

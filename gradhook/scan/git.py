@@ -44,4 +44,4 @@ def _ask(folder: Path, *arguments: str) -> list[str] | None:
     nothing_found = answer.returncode == 1 and "grep" in arguments and not answer.stderr
     if answer.returncode and not nothing_found:
         return None
-    return [os.fsdecode(name) for name in answer.stdout.split(b"\0") if name]
+    return [name for name in os.fsdecode(answer.stdout).split("\0") if name]

@@ -31,14 +31,15 @@ class Listing:
     loose: frozenset[str] = frozenset()
 
 
-def list_files(root: Path, paths: Sequence[Path], excluded: Callable[[str], bool]) -> Listing:
+def list_files(root: Path, paths: Sequence[Path], excluded: Callable[[str], bool] | None) -> Listing:
     """The ``.py`` files that ``paths`` mean, without the excluded ones, in order; ``root`` is absolute.
 
     Raises:
         GradhookError: a path does not exist, lies outside the root, or is a folder without Python files.
     """
     parts = [_meant(root, path) for path in paths]
-    kept = [file for file in {f for part in parts for f in part.files} if not excluded(file)]
+    meant = set().union(*(part.files for part in parts))
+    kept = [file for file in meant if not excluded(file)] if excluded else meant
     folders = dict.fromkeys(folder for part in parts for folder in part.searchable)
     return Listing(root, tuple(sorted(kept)), tuple(folders), frozenset().union(*(part.loose for part in parts)))
 

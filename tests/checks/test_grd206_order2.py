@@ -63,6 +63,13 @@ def spiking() -> Any:
     return f
 
 
+def _keeps(scanned: Any, looped: Any) -> bool:
+    """Whether the second order of a scan is that of the loop: up to JAX 0.10 it is not."""
+    with jax.enable_x64(True):
+        one, other = (jax.hessian(lambda x, f=f: jnp.sum(f(x) ** 2))(jnp.array([0.3, -0.7])) for f in (scanned, looped))
+    return bool(jnp.allclose(one, other))
+
+
 def test_a_network_is_not_blamed_for_a_rule_that_scan_loses(ask: Any) -> None:
     spike = spiking()
 
@@ -71,4 +78,5 @@ def test_a_network_is_not_blamed_for_a_rule_that_scan_loses(ask: Any) -> None:
 
     said = {"surrogate": True, "derivative_of": lambda x: jnp.arctan(x) + jnp.arctan(0.5 * x)}
     assert ask(check, unrolled, X, **said).verdict is Verdict.PASS
-    assert "lost" in ask(check, unrolled, X, order2="of the surrogate", **said).findings[0].message
+    lost = [f for f in ask(check, unrolled, X, order2="of the surrogate", **said).findings if "lost" in f.message]
+    assert bool(lost) is not _keeps(unrolled, lambda x: spike(x) + spike(0.5 * x))
