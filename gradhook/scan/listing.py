@@ -128,9 +128,16 @@ def _files(folder: str) -> dict[str, bool]:
     """The files in one folder, with whether they are links; asked once a folder, since each question takes its time."""
     try:
         with os.scandir(folder) as entries:
-            return {entry.name: entry.is_symlink() for entry in entries if entry.is_file()}
+            return {entry.name: entry.is_symlink() for entry in entries if _is_file(entry)}
     except OSError:
         return {}
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:  # links that go in circles
+        return False
 
 
 def _walk(folder: Path) -> list[str]:
