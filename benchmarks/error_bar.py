@@ -20,10 +20,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax.scipy import special
 
-from gradhook.judge import Estimate, Tolerance, judge
-from gradhook.numerics.measure import Evaluate, Nature, measure
+from gradhook.comparison.judge import Estimate, Tolerance, judge
+from gradhook.numerics.finite_difference.adaptive import Evaluate, Nature, measure
+from gradhook.numerics.finite_difference.scales import Lines
 from gradhook.numerics.programs import Clock, Programs
-from gradhook.numerics.scales import Lines
 
 BATCH = 64
 PROMISE = 0.999

@@ -17,11 +17,11 @@ from scanning import instruments
 from sharing import Family, sharing
 
 from gradhook.checks import grd101_forward, grd102_reverse
-from gradhook.comparison import compare
-from gradhook.judge import columns_of, judge
+from gradhook.comparison.compare import compare
+from gradhook.comparison.judge import columns_of, judge
+from gradhook.comparison.probe import Fault, Study
 from gradhook.model import RTOL, Verdict, worst
 from gradhook.numerics.instruments import Instruments
-from gradhook.probe import Fault, Study
 
 ERROR = 1e-6
 """The relative error of every mutant."""

@@ -12,7 +12,7 @@ from proving import Proof, prove
 from sharing import Family, sharing
 
 from gradhook.checks import grd101_forward, grd102_reverse, grd103_second_order, grd105_finite
-from gradhook.judge import Tolerance
+from gradhook.comparison.judge import Tolerance
 from gradhook.model import RTOL, Finding, Outcome, Verdict, worst
 from gradhook.numerics.demands import Demands, Situation
 from gradhook.numerics.instruments import Instruments

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 
 from gradhook import normal
 from gradhook.checks import all_checks
-from gradhook.judge import Tolerance
+from gradhook.comparison.judge import Tolerance
 from gradhook.numerics.demands import Demands, Situation
 from gradhook.numerics.instruments import Instruments
 from gradhook.numerics.programs import Clock

@@ -10,8 +10,8 @@ import importlib
 import pkgutil
 from typing import Protocol, cast
 
+from gradhook.comparison.probe import Probe
 from gradhook.model import ClaimKind, Outcome, Rule
-from gradhook.probe import Probe
 
 
 class Check(Protocol):

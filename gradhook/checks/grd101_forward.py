@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gradhook.comparison import compare
+from gradhook.comparison.compare import compare
+from gradhook.comparison.probe import Fault, Probe
 from gradhook.model import ClaimKind, Outcome, Rule, Verdict
-from gradhook.probe import Fault, Probe
 
 RULE = Rule("GRD101", "forward-mode", "Is the forward-mode derivative what finite differences measure?")
 APPLIES = frozenset({ClaimKind.EXACT})

@@ -6,11 +6,11 @@ import dataclasses
 
 import numpy as np
 
-from gradhook.comparison import compare
-from gradhook.judge import ADJOINT, Array
-from gradhook.messages import number
+from gradhook.comparison.compare import compare
+from gradhook.comparison.judge import ADJOINT, Array
+from gradhook.comparison.messages import number
+from gradhook.comparison.probe import Fault, Probe, Study
 from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
-from gradhook.probe import Fault, Probe, Study
 
 RULE = Rule("GRD102", "reverse-mode", "Is the reverse-mode derivative the adjoint of forward mode, and right?")
 APPLIES = frozenset({ClaimKind.EXACT})

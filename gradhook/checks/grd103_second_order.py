@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from gradhook.comparison import compare
-from gradhook.finiteness import not_finite
+from gradhook.comparison.compare import compare
+from gradhook.comparison.nonfinite import not_finite
+from gradhook.comparison.probe import Fault, Probe, Study
 from gradhook.model import ClaimKind, Finding, Mode, Outcome, Rule, Verdict, worst
-from gradhook.probe import Fault, Probe, Study
 
 RULE = Rule("GRD103", "second-order", "Are second (and higher) derivatives what differences of the first measure?")
 APPLIES = frozenset({ClaimKind.EXACT})

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradhook.comparison import judged
-from gradhook.judge import Array, Flags, columns_of
-from gradhook.messages import MODE_NAMES, file_line, number, symbol
+from gradhook.comparison.compare import judged
+from gradhook.comparison.judge import Array, Flags, columns_of
+from gradhook.comparison.messages import MODE_NAMES, file_line, number, symbol
+from gradhook.comparison.probe import Fault, Label, Probe, Study, Suspect
 from gradhook.model import ClaimKind, Finding, Mode, Outcome, Rule, Verdict, worst
-from gradhook.probe import Fault, Label, Probe, Study, Suspect
 
 RULE = Rule("GRD104", "primal-code", "Is the derivative by a custom rule that of the code which the rule was put on?")
 APPLIES = frozenset({ClaimKind.EXACT})

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gradhook.finiteness import not_finite
+from gradhook.comparison.nonfinite import not_finite
+from gradhook.comparison.probe import Fault, Probe
 from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict, worst
-from gradhook.probe import Fault, Probe
 
 RULE = Rule("GRD105", "finite", "Is the derivative finite wherever the value is, and of the input's dtype?")
 APPLIES = frozenset({ClaimKind.EXACT})

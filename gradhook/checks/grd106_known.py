@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradhook.judge import Array, Flags
-from gradhook.messages import MODE_NAMES, number
+from gradhook.comparison.judge import Array, Flags
+from gradhook.comparison.messages import MODE_NAMES, number
+from gradhook.comparison.probe import Fault, Label, Probe, Study
 from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict, worst
-from gradhook.probe import Fault, Label, Probe, Study
 
 RULE = Rule("GRD106", "known-values", "Are value and derivative the ones given with the case or by exact=?")
 APPLIES = frozenset({ClaimKind.EXACT, ClaimKind.SURROGATE})

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradhook.comparison import compare, judged
-from gradhook.judge import Array, Flags, columns_of
-from gradhook.messages import file_line, mode_name, number, symbol
+from gradhook.comparison.compare import compare, judged
+from gradhook.comparison.judge import Array, Flags, columns_of
+from gradhook.comparison.messages import file_line, mode_name, number, symbol
+from gradhook.comparison.probe import Fault, Label, Probe, Study, Suspect
 from gradhook.model import ClaimKind, Finding, Mode, Outcome, Rule, Verdict
-from gradhook.probe import Fault, Label, Probe, Study, Suspect
 
 RULE = Rule("GRD110", "guilty-rule", "Which custom rule or stop_gradient inside a function makes its derivative wrong?")
 APPLIES = frozenset({ClaimKind.EXACT})

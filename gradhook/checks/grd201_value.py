@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradhook.contracts import Rulebook
-from gradhook.judge import SURROGATE, Array, Flags
-from gradhook.messages import number
+from gradhook.comparison.judge import SURROGATE, Array, Flags
+from gradhook.comparison.messages import number
+from gradhook.comparison.probe import Contract, Fault, Probe
+from gradhook.comparison.surrogate_probe import Rulebook
 from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
-from gradhook.probe import Contract, Fault, Probe
 
 RULE = Rule("GRD201", "surrogate-value", "Is a surrogate's value that of forward=, bit for bit, on every route?")
 APPLIES = frozenset({ClaimKind.SURROGATE, ClaimKind.RULE})

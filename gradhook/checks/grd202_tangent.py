@@ -6,12 +6,12 @@ import dataclasses
 
 import numpy as np
 
-from gradhook.comparison import compare
-from gradhook.contracts import Rulebook
-from gradhook.judge import SURROGATE, Array, Flags
-from gradhook.messages import MODE_NAMES, file_line, number
+from gradhook.comparison.compare import compare
+from gradhook.comparison.judge import SURROGATE, Array, Flags
+from gradhook.comparison.messages import MODE_NAMES, file_line, number
+from gradhook.comparison.probe import Contract, Fault, Probe
+from gradhook.comparison.surrogate_probe import Rulebook
 from gradhook.model import ClaimKind, Finding, Mode, Outcome, Rule, Verdict, worst
-from gradhook.probe import Contract, Fault, Probe
 
 RULE = Rule("GRD202", "surrogate-derivative", "Is a surrogate's derivative the declared one, in each mode?")
 APPLIES = frozenset({ClaimKind.SURROGATE})

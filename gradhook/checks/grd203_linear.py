@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradhook.contracts import Trial
-from gradhook.judge import ADJOINT, SURROGATE
-from gradhook.messages import MODE_NAMES, number
+from gradhook.comparison.judge import ADJOINT, SURROGATE
+from gradhook.comparison.messages import MODE_NAMES, number
+from gradhook.comparison.probe import Fault, Probe
+from gradhook.comparison.surrogate_probe import Trial
 from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
-from gradhook.probe import Fault, Probe
 
 RULE = Rule("GRD203", "rule-linear", "Is a custom rule linear in the tangent, and reverse mode its adjoint?")
 APPLIES = frozenset(ClaimKind)

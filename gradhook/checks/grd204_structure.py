@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gradhook.contracts import Fit
+from gradhook.comparison.probe import Probe
+from gradhook.comparison.surrogate_probe import Fit
 from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
-from gradhook.probe import Probe
 
 RULE = Rule(
     "GRD204", "rule-structure", "Do a custom rule's tangents have the shapes and dtypes of the values, in every dtype?"

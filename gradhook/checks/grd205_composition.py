@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradhook.contracts import Trial
-from gradhook.judge import SURROGATE
-from gradhook.messages import number
+from gradhook.comparison.judge import SURROGATE
+from gradhook.comparison.messages import number
+from gradhook.comparison.probe import Fault, Probe
+from gradhook.comparison.surrogate_probe import Trial
 from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
-from gradhook.probe import Fault, Probe
 
 RULE = Rule("GRD205", "rule-composition", "Is a custom rule's derivative the same inside every transformation of JAX?")
 APPLIES = frozenset(ClaimKind)

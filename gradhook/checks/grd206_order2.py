@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradhook.contracts import Trial
-from gradhook.judge import ADJOINT
-from gradhook.messages import MODE_NAMES, number
+from gradhook.comparison.judge import ADJOINT
+from gradhook.comparison.messages import MODE_NAMES, number
+from gradhook.comparison.probe import Fault, Probe
+from gradhook.comparison.surrogate_probe import Trial
 from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
-from gradhook.probe import Fault, Probe
 
 RULE = Rule("GRD206", "surrogate-second-order", "Is a surrogate's second derivative the declared one?")
 APPLIES = frozenset({ClaimKind.SURROGATE})

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from gradhook.contracts import Boundary, Rulebook, Sweep, Triple
-from gradhook.judge import SURROGATE
-from gradhook.messages import number
+from gradhook.comparison.judge import SURROGATE
+from gradhook.comparison.messages import number
+from gradhook.comparison.probe import Probe
+from gradhook.comparison.surrogate_probe import Boundary, Rulebook, Sweep, Triple
 from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
 from gradhook.pictures import Staircase
-from gradhook.probe import Probe
 
 RULE = Rule("GRD207", "surrogate-boundaries", "Is a surrogate as declared left of, on and right of each boundary?")
 APPLIES = frozenset({ClaimKind.SURROGATE})

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from gradhook.contracts import Rulebook
-from gradhook.judge import Array, columns_of, shape_number, torn_outputs
-from gradhook.messages import MODE_NAMES, number
+from gradhook.comparison.judge import Array, columns_of, shape_number, torn_outputs
+from gradhook.comparison.messages import MODE_NAMES, number
+from gradhook.comparison.probe import Fault, Probe, Study
+from gradhook.comparison.surrogate_probe import Rulebook
 from gradhook.model import ClaimKind, Finding, Mode, Outcome, Rule, Shape, Verdict
-from gradhook.probe import Fault, Probe, Study
 
 RULE = Rule(
     "GRD208", "looks-like-surrogate", "Is a claim of the kind that its function looks like, exact or surrogate?"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradhook.judge import ADJOINT
-from gradhook.messages import MODE_NAMES, number
+from gradhook.comparison.judge import ADJOINT
+from gradhook.comparison.messages import MODE_NAMES, number
+from gradhook.comparison.probe import Fault, Probe, Route
 from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict, worst
-from gradhook.probe import Fault, Probe, Route
 
 RULE = Rule("GRD301", "routes", "Do vmap and a loop, linearize and jvp, one argument alone and all together agree?")
 APPLIES = frozenset({ClaimKind.EXACT})

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradhook.messages import number
+from gradhook.comparison.messages import number
+from gradhook.comparison.probe import Fault, Probe, Route
 from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
-from gradhook.probe import Fault, Probe, Route
 
 RULE = Rule("GRD303", "deterministic", "Do two calls agree, and is every PRNG key used once?")
 APPLIES = frozenset({ClaimKind.EXACT, ClaimKind.SURROGATE})

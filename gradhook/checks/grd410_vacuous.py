@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from gradhook.comparison.probe import Fault, Probe, Study
 from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
-from gradhook.probe import Fault, Probe, Study
 
 RULE = Rule("GRD410", "vacuous", "Is any derivative of the case different from zero?")
 APPLIES = frozenset({ClaimKind.EXACT})

@@ -9,11 +9,11 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from gradhook.judge import judge
+from gradhook.comparison.judge import judge
+from gradhook.comparison.probe import Fault, Label, Located
 from gradhook.model import Mode, Verdict
+from gradhook.numerics.finite_difference.projection import entry, narrowed
 from gradhook.numerics.studies import Laboratory
-from gradhook.numerics.views import entry, narrowed
-from gradhook.probe import Fault, Label, Located
 
 SECONDS = 10.0
 """After this long the interval that is left is the answer."""

@@ -19,7 +19,7 @@ from jax.extend.core import jaxpr_as_fun
 
 from gradhook.model import Mode
 from gradhook.numerics.compiling import compiled
-from gradhook.numerics.differences import Array
+from gradhook.numerics.finite_difference.richardson import Array
 from gradhook.numerics.programs import Clock, Function, derivative
 
 QUICK = 0.05

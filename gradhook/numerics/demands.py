@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from gradhook.judge import Tolerance
+from gradhook.comparison.judge import Tolerance
 from gradhook.model import Mode
 from gradhook.numerics.held import Wrt
 

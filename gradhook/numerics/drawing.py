@@ -10,7 +10,7 @@ import numpy as np
 
 from gradhook.errors import GradhookError
 from gradhook.inputs import Spec
-from gradhook.numerics.differences import Array
+from gradhook.numerics.finite_difference.richardson import Array
 
 _DTYPES = {"integers": "int64"}
 

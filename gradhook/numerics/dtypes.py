@@ -8,8 +8,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from gradhook.comparison.probe import Label
 from gradhook.numerics.held import Arguments
-from gradhook.probe import Label
 
 
 def gradient_dtypes(function: Callable[..., Any], arguments: Arguments) -> list[tuple[Label, str, str]]:

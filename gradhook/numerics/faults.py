@@ -8,7 +8,7 @@ from pathlib import Path
 
 import jax
 
-from gradhook.probe import Fault
+from gradhook.comparison.probe import Fault
 
 # What JAX 0.8 to 0.12 says where a mode does not exist by design. Anything else that a derivative raises is a fault.
 _MISSING = {

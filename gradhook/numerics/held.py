@@ -14,8 +14,8 @@ import numpy as np
 
 from gradhook.errors import GradhookError
 from gradhook.inputs import Spec
-from gradhook.numerics.differences import Array
 from gradhook.numerics.drawing import draw
+from gradhook.numerics.finite_difference.richardson import Array
 from gradhook.numerics.trees import Space, is_array, is_floating, leaf_of, vector_of
 from gradhook.numerics.written import signature
 

@@ -9,25 +9,25 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from gradhook.comparison.judge import Array, Tolerance
+from gradhook.comparison.probe import Contract, Fault, Known, Label, Located, Origin, Refusal, Route, Study, Suspect
 from gradhook.errors import GradhookError
-from gradhook.judge import Array, Tolerance
 from gradhook.model import Mode
 from gradhook.numerics import bisection, iterations, precision, repeats, routes
 from gradhook.numerics.demands import Demands, Situation
 from gradhook.numerics.drawing import generator
 from gradhook.numerics.dtypes import gradient_dtypes
+from gradhook.numerics.finite_difference.plot_data import Pictures
 from gradhook.numerics.frozen import Frozen, freeze
 from gradhook.numerics.given import jacobian, vector
 from gradhook.numerics.held import Arguments, Held, Wrt, gather, hold
 from gradhook.numerics.origins import of_claim
-from gradhook.numerics.pictures import Pictures
 from gradhook.numerics.programs import Clock
 from gradhook.numerics.refusals import refusal
 from gradhook.numerics.rules import Replay
 from gradhook.numerics.studies import MODES, Laboratory
 from gradhook.numerics.surrogates.declared import Declared
 from gradhook.numerics.surrogates.rulebook import Rules, coordinates, rule_of, undifferentiated
-from gradhook.probe import Contract, Fault, Known, Label, Located, Origin, Refusal, Route, Study, Suspect
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from gradhook.comparison.probe import Origin
 from gradhook.model import Mode
 from gradhook.numerics import jaxprs
 from gradhook.numerics.causes import cause
 from gradhook.numerics.jaxprs import Place
 from gradhook.numerics.loops import Step, bad_step
 from gradhook.numerics.studies import Laboratory
-from gradhook.probe import Origin
 
 CALLS = ("jit", "pjit", "closed_call", "core_call", "remat2", "checkpoint", *jaxprs.RULES, "custom_lin")
 

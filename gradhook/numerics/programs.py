@@ -19,7 +19,7 @@ import numpy as np
 
 from gradhook.model import Mode
 from gradhook.numerics.compiling import compiled
-from gradhook.numerics.differences import Array
+from gradhook.numerics.finite_difference.richardson import Array
 
 Function = Callable[[Any], Any]
 UNTRACEABLE = (

@@ -8,11 +8,11 @@ from typing import Any
 
 import jax
 
+from gradhook.comparison.probe import Refusal
 from gradhook.model import Mode
 from gradhook.numerics.demands import Situation
 from gradhook.numerics.faults import translate
 from gradhook.numerics.held import Arguments
-from gradhook.probe import Refusal
 
 
 def refusal(

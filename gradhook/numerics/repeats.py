@@ -8,10 +8,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from gradhook.comparison.probe import Route
 from gradhook.numerics.held import Held
 from gradhook.numerics.jaxprs import equations
 from gradhook.numerics.programs import Clock, timed
-from gradhook.probe import Route
 
 
 def repeated(held: Held, clock: Clock) -> list[Route]:

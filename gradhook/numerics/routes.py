@@ -15,15 +15,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from gradhook.comparison.probe import Fault, Route
 from gradhook.model import Mode
-from gradhook.numerics import directions
-from gradhook.numerics.differences import Array
 from gradhook.numerics.drawing import generator
+from gradhook.numerics.finite_difference import directions
+from gradhook.numerics.finite_difference.richardson import Array
 from gradhook.numerics.held import Held
 from gradhook.numerics.jaxprs import definition, equations, inner, of_jax, primal_code
 from gradhook.numerics.programs import Clock
 from gradhook.numerics.together import together
-from gradhook.probe import Fault, Route
 
 ASIDE = 1 / 64
 """Other points of a batch lie this far aside, in units of the natural scale."""

@@ -14,14 +14,14 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from gradhook.comparison.probe import Fault, Suspect
 from gradhook.model import Mode
 from gradhook.numerics import jaxprs
-from gradhook.numerics.differences import Array
 from gradhook.numerics.faults import translate
+from gradhook.numerics.finite_difference.richardson import Array
 from gradhook.numerics.jaxprs import Place
 from gradhook.numerics.studies import Laboratory
 from gradhook.numerics.written import written
-from gradhook.probe import Fault, Suspect
 
 Found = tuple[Any, Suspect]
 Removed = frozenset[int]

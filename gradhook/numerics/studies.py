@@ -10,20 +10,22 @@ from typing import Any
 
 import numpy as np
 
-from gradhook.judge import Estimate, Tolerance
+from gradhook.comparison.judge import Estimate, Tolerance
+from gradhook.comparison.probe import Fault, Label, Study
 from gradhook.model import Mode
-from gradhook.numerics import directions, faults, measure
+from gradhook.numerics import faults
 from gradhook.numerics.bundle import Aim, Bundle
 from gradhook.numerics.compiling import QUICK
-from gradhook.numerics.differences import Array, Ladder
 from gradhook.numerics.drawing import generator
+from gradhook.numerics.finite_difference import adaptive as measure
+from gradhook.numerics.finite_difference import directions
+from gradhook.numerics.finite_difference.projection import View, nudged, view
+from gradhook.numerics.finite_difference.richardson import Array, Ladder
+from gradhook.numerics.finite_difference.scales import Lines
 from gradhook.numerics.held import Held
 from gradhook.numerics.iterations import left_open
 from gradhook.numerics.precision import may_narrow
 from gradhook.numerics.programs import Clock, Programs
-from gradhook.numerics.scales import Lines
-from gradhook.numerics.views import View, nudged, view
-from gradhook.probe import Fault, Label, Study
 
 MODES: tuple[Mode, ...] = ("fwd", "rev")
 

@@ -10,11 +10,11 @@ import jax
 import numpy as np
 from jax.extend.core import jaxpr_as_fun
 
+from gradhook.comparison.probe import Fault
 from gradhook.numerics.compiling import compiled, is_large
-from gradhook.numerics.differences import Array
 from gradhook.numerics.faults import translate
+from gradhook.numerics.finite_difference.richardson import Array
 from gradhook.numerics.programs import Clock
-from gradhook.probe import Fault
 
 
 def together(

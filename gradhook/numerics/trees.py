@@ -15,9 +15,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from gradhook.comparison.probe import Label
 from gradhook.inputs import Spec
-from gradhook.numerics.differences import Array
-from gradhook.probe import Label
+from gradhook.numerics.finite_difference.richardson import Array
 
 
 @dataclass(frozen=True)

@@ -9,16 +9,16 @@ import jax
 import numpy as np
 
 from gradhook.accounts import Account, Comparison, Drawn
-from gradhook.comparison import Compared, compared
+from gradhook.comparison.compare import Compared, compared
+from gradhook.comparison.judge import shape_of
+from gradhook.comparison.messages import file_line, mode_name, symbol
+from gradhook.comparison.probe import Fault, Label, Study
 from gradhook.inputs import Spec
-from gradhook.judge import shape_of
-from gradhook.messages import file_line, mode_name, symbol
 from gradhook.model import Mode, Verdict
+from gradhook.numerics.finite_difference.plot_data import Pictures
 from gradhook.numerics.held import Held
 from gradhook.numerics.instruments import Instruments
-from gradhook.numerics.pictures import Pictures
 from gradhook.numerics.trees import is_array
-from gradhook.probe import Fault, Label, Study
 from gradhook.worker.contract import declared
 from gradhook.worker.decisions import decision, worst_place
 

@@ -14,9 +14,9 @@ from dataclasses import replace
 from typing import Any
 
 from gradhook.annotations import Case, Raises
+from gradhook.comparison.judge import Tolerance
 from gradhook.errors import GradhookError
 from gradhook.inputs import Spec
-from gradhook.judge import Tolerance
 from gradhook.model import CheckSettings
 from gradhook.numerics.demands import Demands, Situation
 from gradhook.worker.annotated import annotated

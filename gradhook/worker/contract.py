@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from gradhook.accounts import Comparison
-from gradhook.judge import SURROGATE, Array
-from gradhook.messages import MODE_NAMES, number
+from gradhook.comparison.judge import SURROGATE, Array
+from gradhook.comparison.messages import MODE_NAMES, number
+from gradhook.comparison.probe import Contract, Fault, Label
 from gradhook.model import Mode
 from gradhook.numerics.instruments import Instruments
-from gradhook.probe import Contract, Fault, Label
 
 DECLARED = "declared"
 """The word in the place of a shape: no difference was taken."""

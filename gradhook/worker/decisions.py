@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradhook.comparison import Compared, relative_gap
-from gradhook.judge import Array, shape_of
-from gradhook.messages import number
+from gradhook.comparison.compare import Compared, relative_gap
+from gradhook.comparison.judge import Array, shape_of
+from gradhook.comparison.messages import number
 from gradhook.model import Shape, Verdict
 from gradhook.numerics.instruments import Instruments
 

@@ -11,7 +11,7 @@ import jax
 import numpy
 
 import gradhook
-from gradhook.numerics.differences import LEVELS, RATIO
+from gradhook.numerics.finite_difference.richardson import LEVELS, RATIO
 
 # Only these: a report must not carry what else the environment holds.
 _VARIABLES = ("XLA_FLAGS", "CUDA_VISIBLE_DEVICES", "JAX_PLATFORMS", "JAX_ENABLE_X64", "JAX_DEFAULT_MATMUL_PRECISION")

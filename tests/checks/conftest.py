@@ -7,7 +7,7 @@ import jax
 import pytest
 
 from gradhook.checks import Check
-from gradhook.judge import Tolerance
+from gradhook.comparison.judge import Tolerance
 from gradhook.model import Outcome
 from gradhook.numerics.instruments import Demands, Instruments, Situation
 from gradhook.numerics.programs import Clock

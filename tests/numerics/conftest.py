@@ -8,10 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from gradhook.judge import Estimate, Tolerance
-from gradhook.numerics.differences import LEVELS, Array, Ladder, steps
-from gradhook.numerics.measure import Nature, measure
-from gradhook.numerics.scales import Lines
+from gradhook.comparison.judge import Estimate, Tolerance
+from gradhook.numerics.finite_difference.adaptive import Nature, measure
+from gradhook.numerics.finite_difference.richardson import LEVELS, Array, Ladder, steps
+from gradhook.numerics.finite_difference.scales import Lines
 
 Function = Callable[[Any], Any]
 

@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from gradhook.comparison.probe import Origin
 from gradhook.numerics.origins import origin
-from gradhook.probe import Origin
 
 
 def _gradient(function: Any, *x: float) -> Origin | None:

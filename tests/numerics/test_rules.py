@@ -9,13 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from gradhook.judge import Tolerance
+from gradhook.comparison.judge import Tolerance
+from gradhook.comparison.probe import Fault
 from gradhook.numerics.drawing import generator
 from gradhook.numerics.held import gather, hold
 from gradhook.numerics.programs import Clock
 from gradhook.numerics.rules import Replay
 from gradhook.numerics.studies import MODES, Laboratory
-from gradhook.probe import Fault
 
 POINT = np.array([0.5, 1.25])
 SCALE = jnp.array([2.0, 3.0])

@@ -9,12 +9,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from gradhook.judge import Tolerance
+from gradhook.comparison.judge import Tolerance
+from gradhook.comparison.probe import Fault, Study
 from gradhook.numerics.drawing import generator
 from gradhook.numerics.held import gather, hold
 from gradhook.numerics.programs import Clock
 from gradhook.numerics.studies import MODES, Laboratory, along
-from gradhook.probe import Fault, Study
 
 
 def _laboratory(function: Any, *args: Any, modes: tuple[str, ...] = MODES, step: float | None = None) -> Laboratory:

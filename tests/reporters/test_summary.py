@@ -127,7 +127,7 @@ def test_a_surrogate_is_named_as_one_with_its_boundaries(target) -> None:
 def test_the_boundaries_are_those_that_the_check_writes() -> None:
     """The note is a text of another file: were it written in other words, the table would have one column."""
     from gradhook.checks import grd207_boundaries as check
-    from gradhook.contracts import Boundary
+    from gradhook.comparison.surrogate_probe import Boundary
     from gradhook.reporters.boundaries import _ROW
 
     three = (0.0, 0.0, 0.0)

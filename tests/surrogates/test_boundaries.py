@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gradhook import normal, uniform
-from gradhook.contracts import Sweep
+from gradhook.comparison.surrogate_probe import Sweep
 from gradhook.numerics.demands import Demands, Situation
 from gradhook.numerics.instruments import Instruments
 from gradhook.numerics.programs import Clock

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gradhook import normal, uniform
-from gradhook.contracts import InUse
+from gradhook.comparison.surrogate_probe import InUse
 from gradhook.model import Verdict
 from gradhook.numerics.demands import Demands, Situation
 from gradhook.numerics.instruments import Instruments

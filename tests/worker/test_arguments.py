@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import gradhook
+from gradhook.comparison.judge import Tolerance
 from gradhook.errors import GradhookError
-from gradhook.judge import Tolerance
 from gradhook.model import RTOL, CheckSettings
 from gradhook.numerics.demands import Demands, Situation
 from gradhook.worker.arguments import demands, ignored, situations

@@ -9,17 +9,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gradhook.contracts import Trial
+from gradhook.comparison.probe import Fault
+from gradhook.comparison.surrogate_probe import Trial
 from gradhook.model import Mode
-from gradhook.numerics import directions
-from gradhook.numerics.differences import Array
-from gradhook.numerics.directions import Directions
 from gradhook.numerics.drawing import generator
 from gradhook.numerics.faults import translate
+from gradhook.numerics.finite_difference import directions
+from gradhook.numerics.finite_difference.directions import Directions
+from gradhook.numerics.finite_difference.richardson import Array
 from gradhook.numerics.held import Held
 from gradhook.numerics.programs import Clock, Programs
 from gradhook.numerics.studies import along
-from gradhook.probe import Fault
 
 POWERS = (2.0, -1.0, 2.0**40, 2.0**-40)
 """Factors by which a tangent is multiplied without any rounding."""

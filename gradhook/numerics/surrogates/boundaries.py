@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradhook.contracts import Boundary, Triple
-from gradhook.numerics.differences import Array, Flags
+from gradhook.comparison.surrogate_probe import Boundary, Triple
+from gradhook.numerics.finite_difference.richardson import Array, Flags
 from gradhook.numerics.surrogates.lines import COUNT, Line, Points
 from gradhook.numerics.surrogates.ranges import Track
 

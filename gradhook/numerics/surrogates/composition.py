@@ -12,17 +12,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gradhook.contracts import Trial
+from gradhook.comparison.probe import Fault
+from gradhook.comparison.surrogate_probe import Trial
 from gradhook.model import Mode
-from gradhook.numerics import directions
-from gradhook.numerics.differences import Array
 from gradhook.numerics.drawing import draw, generator
+from gradhook.numerics.finite_difference import directions
+from gradhook.numerics.finite_difference.richardson import Array
 from gradhook.numerics.held import Held
 from gradhook.numerics.programs import Clock
 from gradhook.numerics.surrogates.apart import Composed, Question, apart
 from gradhook.numerics.together import together
 from gradhook.numerics.trees import Leaf
-from gradhook.probe import Fault
 
 
 def composition(held: Held, modes: tuple[Mode, ...], seed: str, clock: Clock) -> tuple[Trial, ...]:

@@ -12,16 +12,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from gradhook.comparison.probe import Contract, Fault, Label
 from gradhook.errors import GradhookError
 from gradhook.model import Mode
-from gradhook.numerics.differences import Array, Flags
 from gradhook.numerics.faults import translate
+from gradhook.numerics.finite_difference.richardson import Array, Flags
 from gradhook.numerics.held import Held
 from gradhook.numerics.programs import UNTRACEABLE
 from gradhook.numerics.surrogates.battery import Battery
 from gradhook.numerics.surrogates.declared import Declared, numbers, outputs, slopes
 from gradhook.numerics.trees import leaf_of
-from gradhook.probe import Contract, Fault, Label
 
 AMBIGUOUS = 1e-6
 """Two sides of a point whose declared derivatives differ by more than this part have a kink between them."""

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from gradhook.errors import GradhookError
-from gradhook.numerics.differences import Array
+from gradhook.numerics.finite_difference.richardson import Array
 from gradhook.numerics.held import Held
 from gradhook.numerics.programs import UNTRACEABLE
 from gradhook.numerics.trees import is_array, is_floating

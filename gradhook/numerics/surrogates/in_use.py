@@ -12,12 +12,12 @@ from typing import Any
 import jax
 import numpy as np
 
-from gradhook.contracts import InUse
+from gradhook.comparison.probe import Fault, Suspect
+from gradhook.comparison.surrogate_probe import InUse
 from gradhook.model import Mode
 from gradhook.numerics import jaxprs
 from gradhook.numerics.faults import translate
 from gradhook.numerics.rules import Replay
-from gradhook.probe import Fault, Suspect
 
 MOST = 6
 """So many rules are tried; each costs a program."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradhook.model import Mode
-from gradhook.numerics.differences import Array
+from gradhook.numerics.finite_difference.richardson import Array
 from gradhook.numerics.held import Held
 from gradhook.numerics.programs import Clock
 from gradhook.numerics.surrogates.declared import Declared, eager_forward, forward_map, slope_map, slopes

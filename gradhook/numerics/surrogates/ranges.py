@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradhook.numerics.differences import Array
+from gradhook.numerics.finite_difference.richardson import Array
 from gradhook.numerics.held import Held
 from gradhook.numerics.trees import Leaf
 

@@ -10,10 +10,11 @@ from typing import Any
 import jax
 import numpy as np
 
-from gradhook.contracts import Fit, InUse, Sweep, Trial
-from gradhook.judge import Tolerance
+from gradhook.comparison.judge import Tolerance
+from gradhook.comparison.probe import Contract, Fault
+from gradhook.comparison.surrogate_probe import Fit, InUse, Sweep, Trial
 from gradhook.model import Mode
-from gradhook.numerics.differences import Flags
+from gradhook.numerics.finite_difference.richardson import Flags
 from gradhook.numerics.held import Arguments, Held, Wrt
 from gradhook.numerics.programs import Clock
 from gradhook.numerics.rules import Replay
@@ -27,7 +28,6 @@ from gradhook.numerics.surrogates.lines import Line
 from gradhook.numerics.surrogates.second import VALUE, second
 from gradhook.numerics.surrogates.structure import structure
 from gradhook.numerics.surrogates.sweeps import sweeps
-from gradhook.probe import Contract, Fault
 
 
 def rule_of(function: Any) -> Any:
@@ -43,7 +43,7 @@ def rule_of(function: Any) -> Any:
 
 @dataclass(frozen=True)
 class Rules:
-    """A held function with a rule of its own (``gradhook.contracts.Rulebook``); computed when asked for, and once."""
+    """A held function with a rule of its own (``surrogate_probe.Rulebook``); computed when asked for, and once."""
 
     held: Held
     function: Callable[..., Any]

@@ -13,15 +13,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gradhook.contracts import Trial
+from gradhook.comparison.probe import Fault
+from gradhook.comparison.surrogate_probe import Trial
 from gradhook.model import Mode
-from gradhook.numerics import directions
 from gradhook.numerics.drawing import generator
+from gradhook.numerics.finite_difference import directions
 from gradhook.numerics.held import Held
 from gradhook.numerics.programs import Clock
 from gradhook.numerics.surrogates.declared import Declared, slope_map
 from gradhook.numerics.together import together
-from gradhook.probe import Fault
 
 VALUE, DERIVATIVE = "the rule's value", "the derivative"
 

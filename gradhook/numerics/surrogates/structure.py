@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gradhook.contracts import Fit
+from gradhook.comparison.surrogate_probe import Fit
 from gradhook.model import Mode
 from gradhook.numerics.faults import translate
 from gradhook.numerics.held import Held

@@ -5,10 +5,10 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
-from gradhook.contracts import Stray, Sweep
-from gradhook.judge import SURROGATE
-from gradhook.numerics.differences import Array, Flags
+from gradhook.comparison.judge import SURROGATE
+from gradhook.comparison.surrogate_probe import Stray, Sweep
 from gradhook.numerics.drawing import generator
+from gradhook.numerics.finite_difference.richardson import Array, Flags
 from gradhook.numerics.surrogates.boundaries import boundaries
 from gradhook.numerics.surrogates.declared import eager_forward
 from gradhook.numerics.surrogates.lines import COUNT, Line, Points

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from gradhook.contracts import Boundary
+from gradhook.comparison.surrogate_probe import Boundary
 
 _RULES: dict[str, Callable[[float, float, float, float], bool]] = {
     "even": lambda left, on, right, step: round(on / step) % 2 == 0,

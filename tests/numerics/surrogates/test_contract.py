@@ -9,11 +9,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from gradhook.comparison.probe import Contract, Fault
 from gradhook.errors import GradhookError
 from gradhook.numerics.demands import Demands, Situation
 from gradhook.numerics.instruments import Instruments
 from gradhook.numerics.programs import Clock
-from gradhook.probe import Contract, Fault
 
 ROUTES = {"called plainly", "under jit", "under vmap", "under jvp", "under vjp"}
 

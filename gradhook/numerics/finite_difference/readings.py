@@ -6,12 +6,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gradhook.judge import Estimate
+from gradhook.comparison.judge import Estimate
 from gradhook.model import Shape
-from gradhook.numerics import differences, scales, signatures
-from gradhook.numerics.differences import LEVELS, Array, Flags, Ladder, Slope, chosen
-from gradhook.numerics.scales import Lines
-from gradhook.numerics.signatures import Signature
+from gradhook.numerics.finite_difference import richardson as differences
+from gradhook.numerics.finite_difference import scales
+from gradhook.numerics.finite_difference import smoothness as signatures
+from gradhook.numerics.finite_difference.richardson import LEVELS, Array, Flags, Ladder, Slope, chosen
+from gradhook.numerics.finite_difference.scales import Lines
+from gradhook.numerics.finite_difference.smoothness import Signature
 
 
 @dataclass(frozen=True)

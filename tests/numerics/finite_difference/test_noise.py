@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradhook.numerics.differences import Ladder
-from gradhook.numerics.noise import quantum, spread
+from gradhook.numerics.finite_difference.noise import quantum, spread
+from gradhook.numerics.finite_difference.richardson import Ladder
 
 Build = Callable[..., Ladder]
 

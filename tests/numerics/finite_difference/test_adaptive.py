@@ -10,11 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from gradhook.judge import Estimate, Tolerance, judge
+from gradhook.comparison.judge import Estimate, Tolerance, judge
 from gradhook.model import Verdict
-from gradhook.numerics.differences import Array
-from gradhook.numerics.measure import POINTS, measure
-from gradhook.numerics.scales import Lines
+from gradhook.numerics.finite_difference.adaptive import POINTS, measure
+from gradhook.numerics.finite_difference.richardson import Array
+from gradhook.numerics.finite_difference.scales import Lines
 
 Measured = Callable[..., Estimate]
 PASS, FAIL, UNDECIDED = Verdict.PASS, Verdict.FAIL, Verdict.UNDECIDED

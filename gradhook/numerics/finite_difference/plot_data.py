@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradhook.judge import shape_of
-from gradhook.messages import symbol
+from gradhook.comparison.judge import shape_of
+from gradhook.comparison.messages import symbol
+from gradhook.comparison.probe import Fault, Label, Study
 from gradhook.model import Mode, Shape
-from gradhook.numerics.differences import Array, Ladder
+from gradhook.numerics.finite_difference.richardson import Array, Ladder
 from gradhook.numerics.studies import Laboratory
 from gradhook.pictures import Curve, Jacobian, Numbers
-from gradhook.probe import Fault, Label, Study
 
 LARGEST = 400
 """Numbers of a Jacobian that is shown as a whole."""

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gradhook
+from gradhook.comparison.judge import Tolerance
 from gradhook.inputs import Spec
-from gradhook.judge import Tolerance
 from gradhook.model import CheckSettings, ClaimKind, Target
-from gradhook.numerics.differences import Array
-from gradhook.numerics.directions import FULL, choose, combination, dense, weights
 from gradhook.numerics.drawing import draw, generator
-from gradhook.numerics.measure import measure
+from gradhook.numerics.finite_difference.adaptive import measure
+from gradhook.numerics.finite_difference.directions import FULL, choose, combination, dense, weights
+from gradhook.numerics.finite_difference.richardson import Array
 from gradhook.numerics.trees import Leaf, Space, vector_of
 from gradhook.worker.examine import examine
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradhook.numerics.differences import Array
-from gradhook.numerics.scales import Lines
+from gradhook.comparison.probe import Label
+from gradhook.numerics.finite_difference.richardson import Array
+from gradhook.numerics.finite_difference.scales import Lines
 from gradhook.numerics.trees import Leaf, Space
-from gradhook.probe import Label
 
 FULL = 64
 """Up to so many inputs the whole Jacobian is measured."""

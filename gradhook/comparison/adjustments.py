@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from gradhook.judge import Array, Estimate, Flags, Judgement, Tolerance, shape_number, torn_outputs
+from gradhook.comparison.judge import Array, Estimate, Flags, Judgement, Tolerance, shape_number, torn_outputs
+from gradhook.comparison.probe import Probe, Study
 from gradhook.model import Mode, Shape, Verdict
-from gradhook.probe import Probe, Study
 
 
 def within_iteration(claim: Array, measured: Estimate, judged: Judgement, probe: Probe) -> Judgement:

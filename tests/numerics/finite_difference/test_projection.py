@@ -14,10 +14,10 @@ from gradhook import normal, positive, simplex
 from gradhook.checks import grd101_forward, grd102_reverse, grd103_second_order
 from gradhook.model import Verdict
 from gradhook.numerics.drawing import generator
+from gradhook.numerics.finite_difference.projection import FOLLOWED, MANY, SAMPLED, entry, view, weights
 from gradhook.numerics.held import gather, hold
 from gradhook.numerics.instruments import Demands, Instruments, Situation
 from gradhook.numerics.programs import Clock
-from gradhook.numerics.views import FOLLOWED, MANY, SAMPLED, entry, view, weights
 
 SIZE = 3000
 

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from gradhook.judge import Array, Estimate, Tolerance, columns_of
+from gradhook.comparison.judge import Array, Estimate, Tolerance, columns_of
 from gradhook.model import Mode
 from gradhook.pictures import Curve, Jacobian
 
 if TYPE_CHECKING:
-    from gradhook.contracts import Rulebook
+    from gradhook.comparison.surrogate_probe import Rulebook
 
 
 @dataclass(frozen=True)

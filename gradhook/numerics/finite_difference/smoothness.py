@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradhook.model import Shape
-from gradhook.numerics.differences import RATIO, Array, Flags, Ladder
+from gradhook.numerics.finite_difference.richardson import RATIO, Array, Flags, Ladder
 
 WINDOW = 4
 Shapes = NDArray[np.int8]

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from gradhook.numerics.differences import EPS, Array, Ladder
+from gradhook.numerics.finite_difference.richardson import EPS, Array, Ladder
 
 SPACINGS = (2.0**-20, 2.0**-34, 2.0**-46)
 """In units of the scale, coarse to fine: a kink or an oscillation shrinks from one to the next, noise does not."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradhook.judge import Estimate, Tolerance, columns_of, disputed, judge, shape_of
+from gradhook.comparison.judge import Estimate, Tolerance, columns_of, disputed, judge, shape_of
 from gradhook.model import RTOL, Shape, Verdict
 
 PASS, FAIL, UNDECIDED = Verdict.PASS, Verdict.FAIL, Verdict.UNDECIDED

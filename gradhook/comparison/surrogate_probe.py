@@ -7,9 +7,9 @@ from typing import Protocol
 
 import numpy as np
 
-from gradhook.judge import Array, Flags
+from gradhook.comparison.judge import Array, Flags
+from gradhook.comparison.probe import Fault, Suspect
 from gradhook.model import Mode
-from gradhook.probe import Fault, Suspect
 
 Triple = tuple[float, float, float]
 """A number left of, on and right of a boundary, one unit in the last place apart."""

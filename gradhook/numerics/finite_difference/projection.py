@@ -15,14 +15,14 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from gradhook.numerics import directions
-from gradhook.numerics.differences import Array
-from gradhook.numerics.directions import Directions
+from gradhook.comparison.probe import Label
 from gradhook.numerics.drawing import generator
+from gradhook.numerics.finite_difference import directions
+from gradhook.numerics.finite_difference.directions import Directions
+from gradhook.numerics.finite_difference.richardson import Array
+from gradhook.numerics.finite_difference.scales import Lines
 from gradhook.numerics.held import Held
-from gradhook.numerics.scales import Lines
 from gradhook.numerics.trees import Leaf, Space
-from gradhook.probe import Label
 
 MANY = 2048
 """From so many outputs on, not every one is looked at on its own."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradhook.judge import NO_SLOPE, Array, Estimate, shape_of
-from gradhook.messages import bar, file_line, mode_name, number, symbol
+from gradhook.comparison.judge import NO_SLOPE, Array, Estimate, shape_of
+from gradhook.comparison.messages import bar, file_line, mode_name, number, symbol
+from gradhook.comparison.probe import Label, Origin, Probe, Study
 from gradhook.model import Finding, Mode, Shape, Verdict
-from gradhook.probe import Label, Origin, Probe, Study
 
 CODE = "GRD105"
 

@@ -10,9 +10,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gradhook.judge import Array, Estimate, Judgement, shape_of
+from gradhook.comparison.judge import Array, Estimate, Judgement, shape_of
+from gradhook.comparison.probe import Label, Located, Study
 from gradhook.model import Mode, Shape
-from gradhook.probe import Label, Located, Study
 
 MODE_NAMES = {"fwd": "forward mode", "rev": "reverse mode"}
 Text = tuple[str, str]

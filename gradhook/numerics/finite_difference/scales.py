@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gradhook.model import RTOL
-from gradhook.numerics.differences import EPS, Array, Flags, Ladder, Slope
+from gradhook.numerics.finite_difference.richardson import EPS, Array, Flags, Ladder, Slope
 
 DROWNED = 3e-10
 """A change smaller than this part of the value drowns in its rounding: differences cannot resolve it to 1e-6."""

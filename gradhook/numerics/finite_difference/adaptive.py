@@ -12,13 +12,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gradhook.judge import Estimate, Tolerance, columns_of, disputed
+from gradhook.comparison.judge import Estimate, Tolerance, columns_of, disputed
 from gradhook.model import Shape
-from gradhook.numerics import differences, noise, signatures
-from gradhook.numerics.differences import EPS, LEVELS, RATIO, Array, Flags, Ladder, chosen
-from gradhook.numerics.readings import Reading, estimate_of, floored, hollow, read, settled, slope_of
-from gradhook.numerics.scales import Lines
-from gradhook.numerics.signatures import Signature
+from gradhook.numerics.finite_difference import noise
+from gradhook.numerics.finite_difference import richardson as differences
+from gradhook.numerics.finite_difference import smoothness as signatures
+from gradhook.numerics.finite_difference.readings import Reading, estimate_of, floored, hollow, read, settled, slope_of
+from gradhook.numerics.finite_difference.richardson import EPS, LEVELS, RATIO, Array, Flags, Ladder, chosen
+from gradhook.numerics.finite_difference.scales import Lines
+from gradhook.numerics.finite_difference.smoothness import Signature
 
 POINTS = 2 * LEVELS + 1
 """Evaluations for each direction and block: both sides of every level, and the point itself."""

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradhook.numerics.differences import (
+from gradhook.numerics.finite_difference.richardson import (
     EPS,
     LEVELS,
     RATIO,

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gradhook.excuses import soften, within_iteration
-from gradhook.judge import (
+from gradhook.comparison.adjustments import soften, within_iteration
+from gradhook.comparison.judge import (
     Array,
     Estimate,
     Flags,
@@ -16,9 +16,9 @@ from gradhook.judge import (
     judge,
     shape_of,
 )
-from gradhook.messages import Spot, declared_kink, located, mode_name, text
+from gradhook.comparison.messages import Spot, declared_kink, located, mode_name, text
+from gradhook.comparison.probe import Fault, Label, Pictures, Probe, Study
 from gradhook.model import Finding, Mode, Outcome, Shape, Verdict, worst
-from gradhook.probe import Fault, Label, Pictures, Probe, Study
 
 SHOWN = 4
 """Findings for one comparison: the worst element of so many pairs of leaves; the rest are counted."""

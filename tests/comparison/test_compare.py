@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradhook.comparison import SHOWN, compare
-from gradhook.judge import Estimate, Tolerance
+from gradhook.comparison.compare import SHOWN, compare
+from gradhook.comparison.judge import Estimate, Tolerance
+from gradhook.comparison.probe import Fault, Label, Study
 from gradhook.model import Outcome, Shape, Verdict
-from gradhook.probe import Fault, Label, Study
 
 EMPTY = np.zeros((0, 0))
 

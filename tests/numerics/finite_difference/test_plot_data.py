@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from gradhook.checks import grd101_forward, grd102_reverse, grd103_second_order, grd207_boundaries
-from gradhook.judge import Tolerance
+from gradhook.comparison.judge import Tolerance
 from gradhook.model import Outcome, Verdict
 from gradhook.numerics.demands import Demands, Situation
+from gradhook.numerics.finite_difference.plot_data import LARGEST
 from gradhook.numerics.instruments import Instruments
-from gradhook.numerics.pictures import LARGEST
 from gradhook.numerics.programs import Clock
 from gradhook.pictures import Curve
 

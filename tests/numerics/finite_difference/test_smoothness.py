@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from gradhook.model import Shape
-from gradhook.numerics.differences import Ladder
-from gradhook.numerics.signatures import number, read
+from gradhook.numerics.finite_difference.richardson import Ladder
+from gradhook.numerics.finite_difference.smoothness import number, read
 
 Build = Callable[..., Ladder]
 

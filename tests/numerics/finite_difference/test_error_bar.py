@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "error_bar.py"
+BENCHMARK = Path(__file__).parents[3] / "benchmarks" / "error_bar.py"
 BATCHES = 5
 """Of 64 trials each."""
 

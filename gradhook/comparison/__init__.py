@@ -1,0 +1,1 @@
+"""Judge claimed derivatives against measured ones, and word the result."""

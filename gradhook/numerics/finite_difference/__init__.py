@@ -1,0 +1,1 @@
+"""Measure directional derivatives by finite differences with an error bar."""
