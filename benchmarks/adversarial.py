@@ -3,8 +3,9 @@
     python benchmarks/adversarial.py [MODULE ...] [-k PATTERN] [-j N]
 
 The modules are those of ``benchmarks/adversarial``. The beginning of a name is the right answer: ``f_`` fail, ``fu_``
-fail or undecided, ``p_`` pass, ``pu_`` pass or undecided, ``u_`` undecided. PATTERN is a regular expression that is looked for
-in ``module:name``. The exit status is 1 when a wrong derivative passed, a right one failed or a target broke, 2 when there is none.
+fail or undecided, ``p_`` pass, ``pu_`` pass or undecided, ``u_`` undecided. PATTERN is a regular expression that is
+looked for in ``module:name``. The exit status is 1 when a wrong derivative passed, a right one failed or a target
+broke, and 2 when nothing is chosen.
 """
 
 from __future__ import annotations

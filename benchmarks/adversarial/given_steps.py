@@ -1,7 +1,7 @@
 """Plain differences with a step of the author's own: right derivatives pass or are undecided, wrong ones fail.
 
-Truth: exp, sin and polynomials. The truncation of a central difference is step**2/6 of the third derivative, so an error
-that is smaller than that cannot be seen.
+Truth: exp, sin and polynomials. The truncation of a central difference is step**2/6 of the third derivative, so that
+a smaller error cannot be seen.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Loops that stop at a tolerance, loops and casts beside what they have nothing to do with, and casts of data.
 
-Truth: an implicit rule differentiates the equation that the loop solves; a wrong one multiplies that. A loop that stops at 1e-3
-leaves that much open, so errors below one per cent may be undecided (fu) where they go through the loop, never where not.
+Truth: an implicit rule differentiates the equation that the loop solves; a wrong one multiplies that. A stop at 1e-3
+leaves that much open, so an error below one per cent may be undecided (fu) where it goes through the loop only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Small derivatives beside large values and large derivatives: each element is judged on its own scale.
 
-Truth: every function is a sum of terms ``scale * elementary(argument)``, so the derivative by an argument is its term's;
-the sabotaged ones multiply it by the factor that stands last. All are analytic: a complex step resolves them to roundoff.
+Truth: every function is a sum of terms ``scale * elementary(argument)``, so the derivative by an argument is that of
+its term; the sabotaged ones multiply it by the last factor. All are analytic: a complex step resolves them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ def line(big, small):
 
 def wave(big, small, by=None):
     """The same with ``small * sin(y)``, whose rule is off by the factor ``by``."""
-    part = lambda y: small * jnp.sin(y)  # noqa: E731
+
+    def part(y):
+        return small * jnp.sin(y)
+
     inner = part if by is None else wrong(part, 0, by)
     return lambda x, y: big * x + inner(y)
 

