@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import jax.scipy as jsp
 import numpy as np
+from jax import lax
 from sabotage import wrong
 
 from gradhook import gradcheck
@@ -206,10 +207,12 @@ def angle(t):
 
 def alternating(x):
     """exp(-x) by sixty terms of its series; truth: -exp(-x), while the largest term is of size 1e4 at 12."""
-    terms = [jnp.ones_like(x)]
-    for k in range(1, 60):
-        terms.append(-terms[-1] * x / k)
-    return sum(terms)
+
+    def step(k, state):
+        term = -state[1] * x / (k + 1.0)
+        return state[0] + term, term
+
+    return lax.fori_loop(0, 60, step, (jnp.ones_like(x), jnp.ones_like(x)))[0]
 
 
 p_heron = gradcheck(args=(2.0**-20,))(heron)
