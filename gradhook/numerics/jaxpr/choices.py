@@ -50,7 +50,8 @@ def larger(a: Any, b: Any, sign: float = 1.0) -> Any:
 
 def extreme(rounding: Rounding, equation: Any, values: list[Any]) -> list[Any]:
     """max and min."""
-    return [larger(*values, 1.0 if equation.primitive.name == "max" else -1.0)]
+    a, b = values
+    return [larger(a, b, 1.0 if equation.primitive.name == "max" else -1.0)]
 
 
 def clamp(rounding: Rounding, equation: Any, values: list[Any]) -> list[Any]:

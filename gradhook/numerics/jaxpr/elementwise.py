@@ -111,7 +111,7 @@ def add(rounding: Rounding, equation: Any, values: list[Any]) -> list[Any]:
 
 
 def fixed_sum(rounding: Rounding, equation: Any, values: list[Any]) -> list[Any]:
-    """A sum that does not depend on the input: off only where it is rounded (Knuth's TwoSum), for it may be an index."""
+    """A sum that does not depend on the input: off only where rounded (Knuth's TwoSum), it may be an index."""
     a, b = values[0], -values[1] if equation.primitive.name == "sub" else values[1]
     (y,) = jaxprs.bind(equation, values)
     second = y - a

@@ -16,7 +16,7 @@ from jax import lax
 
 from gradhook.numerics import jaxprs
 from gradhook.numerics.jaxpr import activity, choices, elementwise, linear_algebra, special, structural
-from gradhook.numerics.jaxpr.stepped import Rounding, is_stepped, real, spoilt, stepped, unknown
+from gradhook.numerics.jaxpr.stepped import Rounding, Stepped, is_stepped, real, spoilt, stepped, unknown
 from gradhook.numerics.jaxprs import Place
 
 RULES = {**elementwise.RULES, **choices.RULES, **special.RULES, **structural.RULES, **linear_algebra.RULES}
@@ -62,7 +62,7 @@ class Evaluation:
             return jaxprs.bind(equation, [real(value) for value in values])
         if name not in RULES:
             return self._unknown(equation, values, here)
-        results = RULES[name](self.rounding, equation, values)
+        results = [_whole(result) for result in RULES[name](self.rounding, equation, values)]
         return results if not any(map(_is_narrow, equation.outvars)) else self._unknown(equation, values, here)
 
     def _fixed(self, equation: Any, values: list[Any]) -> list[Any]:
@@ -139,6 +139,13 @@ def _value(atom: Any, values: dict[Any, Any]) -> Any:
 def _as(values: Sequence[Any], active: Sequence[bool]) -> list[Any]:
     """The values, stepped where ``active`` says so, as every branch and turn has to have them."""
     return [stepped(value) if moved else jnp.asarray(value) for value, moved in zip(values, active, strict=True)]
+
+
+def _whole(value: Any) -> Any:
+    """The value with an imaginary part for each element; of a scalar operand it has one for all."""
+    if not is_stepped(value) or value.imag.shape == value.real.shape:
+        return value
+    return Stepped(value.real, jnp.broadcast_to(value.imag, value.real.shape))
 
 
 def _is_narrow(var: Any) -> bool:

@@ -1,8 +1,8 @@
 """A value a little off the real axis, and arithmetic whose rounding can be varied.
 
-``Stepped(a, b)`` stands for ``a + i h b`` as h tends to 0: products of two imaginary parts, which a step of 1e-100 rounds
-away, are left out from the start, so no h is too large for an input of 1e-300 and the real parts are those of the
-function itself (Martins, Sturdza and Alonso 2003, section 2.3, show both to be the same arithmetic).
+``Stepped(a, b)`` stands for ``a + i h b`` as h tends to 0: products of two imaginary parts, which a step of 1e-100
+rounds away, are left out from the start, so no h is too large for an input of 1e-300 and the real parts are those of
+the function itself (Martins, Sturdza and Alonso 2003, section 2.3, show both to be the same arithmetic).
 An imaginary part of nan says that the derivative is not known.
 """
 
@@ -20,7 +20,7 @@ from jax import lax
 
 EPS = 2.0**-52
 _ODD = 0x9E3779B97F4A7C15
-"""2^64 divided by the golden ratio (Knuth, The Art of Computer Programming, vol. 3, 6.4): its multiples spread evenly."""
+"""2^64 over the golden ratio (Knuth, The Art of Computer Programming, vol. 3, 6.4): its multiples spread evenly."""
 
 
 @dataclass(frozen=True)
