@@ -107,9 +107,7 @@ class Laboratory:
         """What a mode claims about another function in the place of the held one, along the same directions."""
         other = view(self.held, call, self.seed)
         programs = Programs(other.call, path, self.clock, self.held.traceable)
-        seeds, outputs = self.seeds(path)
-        base = len(self.weights(path, outputs)) or len(outputs)
-        return self._claim(programs, mode, seeds, self._aims(path)[1][:base])
+        return self._claim(programs, mode, *self.claimed(path))
 
     def _programs(self, path: tuple[Mode, ...]) -> Programs:
         if path not in self._shared:
@@ -153,10 +151,14 @@ class Laboratory:
 
     def _aims(self, path: tuple[Mode, ...]) -> tuple[tuple[Array, ...], Array]:
         """Seeds on the way along a path, and the cotangents at its end: those that are claimed, then combinations."""
+        seeds, cotangents = self.claimed(path)
+        return seeds, np.concatenate([cotangents, self._mix(path, len(cotangents)) @ cotangents])
+
+    def claimed(self, path: tuple[Mode, ...]) -> tuple[tuple[Array, ...], Array]:
+        """Seeds on the way along a path, and the cotangents (r, m) at its end whose pullbacks are claimed."""
         seeds, outputs = self.seeds(path)
         weights = self.weights(path, outputs)
-        cotangents = weights if len(weights) else np.eye(len(outputs))
-        return seeds, np.concatenate([cotangents, self._mix(path, len(cotangents)) @ cotangents])
+        return seeds, weights if len(weights) else np.eye(len(outputs))
 
     def _mix(self, path: tuple[Mode, ...], count: int) -> Array:
         """Combinations (e, count) of the claimed cotangents that are pulled back as well, of the function itself."""
