@@ -32,10 +32,10 @@ def _expanded(equation: Any) -> Any:
     def flat(*values: Any) -> list[Any]:
         return jax.tree.leaves(made.expand(*jax.tree.unflatten(made.in_tree, values)))
 
-    shapes = [
-        jax.eval_shape(lambda var=var: jax.numpy.zeros(var.aval.shape, var.aval.dtype)) for var in equation.invars
-    ]
-    return jax.make_jaxpr(flat)(*shapes)
+    def blank(var: Any) -> Any:
+        return jax.eval_shape(lambda: jax.numpy.zeros(var.aval.shape, var.aval.dtype))
+
+    return jax.make_jaxpr(flat)(*map(blank, equation.invars))
 
 
 def moves(jaxpr: Any, inputs: Sequence[bool]) -> Moves:
