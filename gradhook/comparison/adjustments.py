@@ -11,15 +11,18 @@ from gradhook.comparison.probe import Probe, Study
 from gradhook.model import Mode, Shape, Verdict
 
 
-def within_iteration(claim: Array, measured: Estimate, judged: Judgement, probe: Probe) -> Judgement:
-    """No accusation for less than what an iteration leaves open, unless the author says which accuracy is meant."""
+def within_iteration(study: Study, mode: Mode, claim: Array, judged: Judgement, probe: Probe) -> Judgement:
+    """No accusation for less of an element than an iteration on its way leaves open, unless the author says how much.
+
+    An element without an iteration on its way is as exact as any.
+    """
+    measured = study.measured_by(mode)
     failed = (judged.verdict == Verdict.FAIL) & (measured.shape == shape_number(Shape.SMOOTH))
-    left_open = probe.left_open() if failed.any() and probe.tolerance == Tolerance() else 0.0
-    if not left_open:
+    if not failed.any() or probe.tolerance != Tolerance():
         return judged
     with np.errstate(all="ignore"):
-        size = np.maximum(np.abs(measured.value), measured.scale)
-        near = failed & (np.abs(claim - measured.value) <= left_open * size)
+        allowed = probe.left_open(study, mode) * np.abs(measured.value)
+        near = failed & (np.abs(claim - measured.value) <= allowed)
     return replace(
         judged,
         verdict=np.where(near, Verdict.UNDECIDED, judged.verdict),

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gradhook.comparison.adjustments import soften, within_iteration
+from gradhook.comparison.cause import why
 from gradhook.comparison.judge import (
     Array,
     Estimate,
     Flags,
     Judgement,
-    columns_of,
     judge,
     shape_of,
 )
@@ -47,20 +47,22 @@ def compared(study: Study, mode: Mode, probe: Probe) -> Compared | Fault:
     claim = study.claims[mode]
     if isinstance(claim, Fault):
         return claim
-    measured = columns_of(study.measured, study.columns(mode))
+    measured = study.measured_by(mode)
     defined = np.isfinite(measured.centre)[None, :] & np.isfinite(claim)
-    judged = soften(study, mode, claim, measured, _judge(study, claim, measured, probe), probe)
+    judged = soften(study, mode, claim, measured, _judge(study, mode, claim, probe), probe)
     return Compared(study, mode, claim, measured, judged, defined)
 
 
 def judged(study: Study, mode: Mode, claim: Array, probe: Probe) -> Judgement:
     """The judgement of any claim about the numbers that a study measured for a mode."""
-    return _judge(study, claim, columns_of(study.measured, study.columns(mode)), probe)
+    return _judge(study, mode, claim, probe)
 
 
-def _judge(study: Study, claim: Array, measured: Estimate, probe: Probe) -> Judgement:
+def _judge(study: Study, mode: Mode, claim: Array, probe: Probe) -> Judgement:
     """A convention at kinks speaks of coordinates; along one that moves everything any slope between is kept."""
-    judged = within_iteration(claim, measured, judge(claim, measured, probe.tolerance, probe.kink), probe)
+    measured = study.measured_by(mode)
+    judged = judge(claim, measured, probe.tolerance, probe.kink)
+    judged = within_iteration(study, mode, claim, judged, probe)
     if probe.kink is None:
         return judged
     everything = np.array([label.leaf == "direction" for label in study.input_labels])[:, None]
@@ -171,14 +173,12 @@ def _output(compared: Compared, column: int) -> Label:
 def _finding(
     compared: Compared, place: tuple[int, int], count: int, verdict: Verdict, probe: Probe, code: str
 ) -> Finding:
-    cause = str(compared.judgement.code[place]) or code
-    narrow = probe.narrowings() if cause in ("GRD405", "GRD406", "GRD407", "GRD409") else []
-    what, path, line = narrow[0] if narrow else ("", "", 0)
+    cause, (what, path, line) = why(compared.study, compared.mode, compared.judgement, place, probe)
+    cause = cause or code
     spot = Spot(
         compared.study, compared.mode, compared.claimed, compared.measured, compared.judgement, place,
         compared.study.input_labels[place[0]], _output(compared, place[1]), what,
     )  # fmt: skip
-    cause = "GRD406" if narrow else cause
     message, help = declared_kink(spot, probe.kink) if _at_kink(compared, place, verdict) else text(cause, spot)
     more = f" (and {count - 1} more element{'s' if count > 2 else ''})" if count > 1 else ""
     if verdict is Verdict.FAIL and spot.input.leaf == "direction" and not compared.study.path:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from gradhook.comparison.surrogate_probe import Rulebook
 
 
+Narrowing = tuple[str, str, int]
+"""What narrows a float below 64 bits, and the file and line where it does."""
+
+
 @dataclass(frozen=True)
 class Label:
     """The name of one real number in a tree: ``params['w'][0, 2]``, with ``.imag`` for a complex one's second half."""
@@ -71,6 +75,12 @@ class Study:
         """The columns of ``measured`` that the claims of a mode speak of."""
         outputs = len(self.output_labels)
         return slice(outputs, None) if mode == "rev" and len(self.weights) else slice(0, outputs)
+
+    def column_labels(self, mode: Mode) -> tuple[Label, ...]:
+        """The names of the columns that the claims of a mode speak of."""
+        if mode == "rev" and len(self.weights):
+            return tuple(Label("combination", (k,)) for k in range(len(self.weights)))
+        return self.output_labels
 
 
 @dataclass(frozen=True)
@@ -200,11 +210,14 @@ class Probe(Protocol):
     def gradient_dtypes(self) -> list[tuple[Label, str, str]]:
         """For each differentiated leaf, its dtype and that of its gradient."""
 
-    def narrowings(self) -> list[tuple[str, str, int]]:
-        """Equations that narrow a float below 64 bits: what, file, line."""
+    def narrowings(self, path: tuple[Mode, ...], input: Label, output: Label) -> list[Narrowing] | None:
+        """Equations that narrow a float below 64 bits on its way from an input to an output of a study.
 
-    def left_open(self) -> float:
-        """The relative error of a slope that iterations which stop at a tolerance may account for."""
+        None where the way leads through code that cannot be read.
+        """
+
+    def left_open(self, study: Study, mode: Mode) -> Array:
+        """The relative error that iterations which stop at a tolerance may account for, (D, columns)."""
 
     def suspects(self) -> tuple[Suspect, ...]:
         """The custom rules and ``stop_gradient`` that the function uses."""

@@ -23,8 +23,7 @@ from gradhook.numerics.finite_difference.projection import View, nudged, view
 from gradhook.numerics.finite_difference.richardson import Array, Ladder
 from gradhook.numerics.finite_difference.scales import Lines
 from gradhook.numerics.held import Held
-from gradhook.numerics.iterations import left_open
-from gradhook.numerics.precision import may_narrow
+from gradhook.numerics.jaxpr.dependence import Dependence, dependence
 from gradhook.numerics.programs import Clock, Programs
 
 MODES: tuple[Mode, ...] = ("fwd", "rev")
@@ -69,6 +68,11 @@ class Laboratory:
     def view(self) -> View:
         """The numbers through which every study looks: the same, so that orders and modes can be compared."""
         return view(self.held, self.held.call, self.seed)
+
+    @cached_property
+    def dependence(self) -> Dependence:
+        """What lies on the paths from input leaves to output leaves."""
+        return dependence(self.held)
 
     def directional(self, jacobian: Array) -> Array:
         """A given Jacobian (m, n) along the directions of every study, as its outputs are seen: (D, columns)."""
@@ -202,7 +206,7 @@ class Laboratory:
         reverse = slice(outputs, outputs + len(weights)) if len(weights) else slice(0, outputs)
         columns = {"fwd": slice(0, outputs), "rev": reverse}
         wanted = [(columns[mode], claim) for mode, claim in claims.items() if not isinstance(claim, Fault)]
-        nature = measure.Nature(lambda: may_narrow(self.held), lambda: left_open(self.held) > 0)
+        nature = measure.Nature(lambda: self.dependence.may_narrow, lambda: self.dependence.iterates)
         return measure.measure(evaluate, lines, wanted, self.tolerance, self.step, nature, keep)
 
 
