@@ -8,7 +8,7 @@ search (a bisection): its result follows its input closely, so that counts as a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,9 @@ from gradhook.comparison.probe import Narrowing
 from gradhook.numerics import jaxprs
 from gradhook.numerics.jaxprs import Place
 from gradhook.numerics.precision import narrowing
+
+Where = Callable[[], Place]
+"""A place that is looked up where it is needed: that takes longer than the rest."""
 
 LOOP: Narrowing = ("a loop that stops at a tolerance", "", 0)
 UNSEEN: Narrowing = ("code that is no equation", "", 0)
@@ -53,7 +56,7 @@ class Flow:
 NOTHING = Flow()
 
 
-def flows(jaxpr: Any, arguments: Sequence[Flow], around: Place = ("", 0)) -> list[Flow]:
+def flows(jaxpr: Any, arguments: Sequence[Flow], around: Where = lambda: ("", 0)) -> list[Flow]:
     """What the outputs of a jaxpr depend on, for what its inputs depend on.
 
     Raises:
@@ -65,9 +68,13 @@ def flows(jaxpr: Any, arguments: Sequence[Flow], around: Place = ("", 0)) -> lis
         if any(hasattr(atom.aval, "inner_aval") for atom in (*equation.invars, *equation.outvars)):
             raise Unreadable(equation.primitive.name)
         inputs = [NOTHING if jaxprs.is_literal(atom) else known[atom] for atom in equation.invars]
-        outputs = _outputs(equation, inputs, jaxprs.place_in(jaxpr, equation, around))
+        outputs = _outputs(equation, inputs, _where(jaxpr, equation, around))
         known.update(zip(equation.outvars, outputs, strict=True))
     return [NOTHING if jaxprs.is_literal(atom) else known[atom] for atom in body.outvars]
+
+
+def _where(jaxpr: Any, equation: Any, around: Where) -> Where:
+    return lambda: jaxprs.place_in(jaxpr, equation, around())
 
 
 def joined(several: Iterable[Flow]) -> Flow:
@@ -80,7 +87,7 @@ def joined(several: Iterable[Flow]) -> Flow:
     return Flow(reach, chosen, via)
 
 
-def _outputs(equation: Any, inputs: list[Flow], here: Place) -> list[Flow]:
+def _outputs(equation: Any, inputs: list[Flow], here: Where) -> list[Flow]:
     name = equation.primitive.name
     if name == "scan":
         return _scan(equation, inputs, here)
@@ -107,7 +114,7 @@ def _called(equation: Any) -> Any | None:
     return bodies[0] if fits else None
 
 
-def _plain(equation: Any, inputs: list[Flow], here: Place) -> list[Flow]:
+def _plain(equation: Any, inputs: list[Flow], here: Where) -> list[Flow]:
     """Each output depends on each input; jaxprs inside may be run on any of them."""
     name = equation.primitive.name
     inputs = [Flow(f.reach, 0, f.via) if k and name in _LOOKUPS else f for k, f in enumerate(inputs)]
@@ -119,10 +126,10 @@ def _plain(equation: Any, inputs: list[Flow], here: Place) -> list[Flow]:
     if "callback" in name or name == "ffi_call":
         outputs = [flow.through(UNSEEN) for flow in outputs]
     what = narrowing(equation)
-    return [flow.through((what, *here)) for flow in outputs] if what else outputs
+    return [flow.through((what, *here())) for flow in outputs] if what else outputs
 
 
-def _inside(equation: Any, given: Flow, here: Place) -> Flow:
+def _inside(equation: Any, given: Flow, here: Where) -> Flow:
     parts = list(jaxprs.inner(equation)) or [part for part in [jaxprs.primal_code(equation)] if part is not None]
     found = [flows(part, [_of_kind(var, given) for var in jaxprs.opened(part).invars], here) for part in parts]
     return joined(flow for outputs in found for flow in outputs)
@@ -153,13 +160,13 @@ def _compared(atoms: Sequence[Any], inputs: Sequence[Flow]) -> Flow:
     return Flow(reach, chosen)
 
 
-def _scan(equation: Any, inputs: list[Flow], here: Place) -> list[Flow]:
+def _scan(equation: Any, inputs: list[Flow], here: Where) -> list[Flow]:
     constants, carries = jaxprs.scan_counts(equation)
     start, rows = inputs[constants : constants + carries], inputs[constants + carries :]
     return _repeated(equation.params["jaxpr"], inputs[:constants], start, rows, here)
 
 
-def _repeated(body: Any, held: list[Flow], carry: list[Flow], rows: list[Flow], here: Place) -> list[Flow]:
+def _repeated(body: Any, held: list[Flow], carry: list[Flow], rows: list[Flow], here: Where) -> list[Flow]:
     """The outputs of a loop's body once its carry holds all that any number of steps brings into it."""
     while True:
         outputs = flows(body, [*held, *carry, *rows], here)
@@ -169,7 +176,7 @@ def _repeated(body: Any, held: list[Flow], carry: list[Flow], rows: list[Flow], 
         carry = after
 
 
-def _while(equation: Any, inputs: list[Flow], here: Place) -> list[Flow]:
+def _while(equation: Any, inputs: list[Flow], here: Where) -> list[Flow]:
     params = equation.params
     asked, constants = params["cond_nconsts"], params["body_nconsts"]
     held, start = inputs[asked : asked + constants], inputs[asked + constants :]
