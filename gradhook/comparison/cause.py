@@ -6,22 +6,19 @@ from gradhook.comparison.judge import Judgement
 from gradhook.comparison.probe import Narrowing, Probe, Study
 from gradhook.model import Mode
 
-_BLURRED = ("GRD405", "GRD406", "GRD407", "GRD409")
-"""What less than float64 inside may look like: noise, quanta, a staircase, differences that do not settle."""
+_BLURRED = ("GRD405", "GRD407", "GRD409")
+"""What less than float64 inside may look like: noise, a staircase, differences that do not settle."""
 _NONE: Narrowing = ("", "", 0)
 
 
 def why(study: Study, mode: Mode, judged: Judgement, place: tuple[int, int], probe: Probe) -> tuple[str, Narrowing]:
     """The code of an element's cause (empty where it is decided), and the equation that narrows on its way, if any.
 
-    Quanta without an equation that makes them are the noise of the value's own rounding; in code that cannot be read,
-    the quanta themselves are the evidence.
+    Reduced precision is a cause only where an equation on the element's own way makes it.
     """
     code = str(judged.code[place])
     if code not in _BLURRED:
         return code, _NONE
     row, column = place
     narrow = probe.narrowings(study.path, study.input_labels[row], study.column_labels(mode)[column])
-    if narrow:
-        return "GRD406", narrow[0]
-    return ("GRD405" if code == "GRD406" and narrow is not None else code), _NONE
+    return ("GRD406", narrow[0]) if narrow else (code, _NONE)

@@ -25,11 +25,11 @@ class FakeProbe:
     case: str = "batch"
     order: int = 1
     tolerance: Tolerance = field(default_factory=Tolerance)
-    narrow: dict[tuple[str, str], list[Narrowing]] | None = None
+    narrow: dict[tuple[str, str], list[Narrowing]] = field(default_factory=dict)
     iterating: Any = 0.0
 
-    def narrowings(self, path: Any, input: Label, output: Label) -> list[Narrowing] | None:
-        return None if self.narrow is None else self.narrow.get((input.leaf, output.leaf), [])
+    def narrowings(self, path: Any, input: Label, output: Label) -> list[Narrowing]:
+        return self.narrow.get((input.leaf, output.leaf), [])
 
     def left_open(self, study: Study, mode: Any) -> Any:
         return np.asarray(self.iterating)
@@ -198,7 +198,7 @@ def test_a_cast_in_the_function_explains_what_differences_cannot(said: dict[str,
 
 @pytest.mark.parametrize(
     "said, code",
-    [({"error": 1e-3}, "GRD409"), ({"error": 1e-3, "noise": 1e-6, "quantised": True}, "GRD405")],
+    [({"error": 1e-3}, "GRD409"), ({"error": 1e-3, "noise": 1e-6}, "GRD405")],
 )
 def test_a_cast_on_the_way_of_other_elements_explains_nothing(said: dict[str, Any], code: str) -> None:
     probe = FakeProbe(narrow={("other", "out"): [("a cast to float32", "/project/losses.py", 12)]})

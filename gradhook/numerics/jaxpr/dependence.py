@@ -35,11 +35,6 @@ class Dependence:
     narrowed: tuple[tuple[Narrowing, Flags], ...]
 
     @property
-    def may_narrow(self) -> bool:
-        """Whether anything that reaches an output may be computed in less than float64."""
-        return bool(self.narrowed) or bool(self.unseen.any())
-
-    @property
     def iterates(self) -> bool:
         """Whether anything that reaches an output may come out of a loop that stops at a tolerance."""
         return bool((self.through_loop | self.unseen).any())

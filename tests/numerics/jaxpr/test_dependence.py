@@ -200,7 +200,7 @@ def test_paths_through_something_narrower(function: Any, expected: Any) -> None:
 def test_callbacks_are_code_that_is_not_seen() -> None:
     found = _of(lambda x, y: (jax.pure_callback(np.sin, jax.ShapeDtypeStruct((), np.float64), x), x + y))
     assert found.unseen.tolist() == [[True, False], [False, False]]
-    assert found.may_narrow and not found.narrowed
+    assert found.iterates and not found.narrowed
 
 
 @pytest.mark.parametrize("function", [lambda x: np.float32(x) * x, lambda x: _mutable(x)])
