@@ -31,8 +31,8 @@ def independent(laboratory: Laboratory, path: tuple[Mode, ...], mode: Mode) -> F
     """Elements (D, columns) whose output provably does not depend on the inputs that move.
 
     No floating data flows between their leaves; or the output stays the same, to the last bit, whatever the moved
-    inputs are: nan and both infinities. A nan goes through every arithmetic operation, so what it does not reach does not depend on it. Functions that
-    compare floats, or call out, may hide it and prove nothing this way.
+    inputs are: nan and both infinities. A nan goes through every arithmetic operation, so what it does not reach does
+    not depend on it. Functions that compare floats, or call out, may hide it and prove nothing this way.
     """
     columns = _columns(laboratory, path, mode)
     t = np.zeros_like(adaptive.abscissae(laboratory.view.directions.lines))
