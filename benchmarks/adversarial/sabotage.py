@@ -1,6 +1,7 @@
 """Functions whose rules are wrong in one stated way, and functions with a given rule.
 
-Each tangent is made wrong linearly, so that JAX can transpose the rule; the value is that of the function itself.
+Each tangent is made wrong linearly, so that JAX can transpose the rule; the value is that of the function itself. A rule
+gets the positional arguments alone: ``jax.custom_jvp(jnp.round)`` would hand it the defaults of ``decimals`` as well.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ F = Callable[..., Any]
 
 def with_jvp(f: F, rule: F) -> F:
     """Give ``f`` the derivative ``rule(primals, tangents)``."""
-    wrapped = jax.custom_jvp(f)
+    wrapped = jax.custom_jvp(lambda *args: f(*args))
     wrapped.defjvp(lambda primals, tangents: (wrapped(*primals), rule(primals, tangents)))
     return wrapped
 
 
 def with_vjp(f: F, backward: F, saved: F | None = None) -> F:
     """Give ``f`` the VJP ``backward(saved(*arguments), cotangent)``; by default the arguments are saved."""
-    wrapped = jax.custom_vjp(f)
+    wrapped = jax.custom_vjp(lambda *args: f(*args))
     wrapped.defvjp(lambda *args: (wrapped(*args), saved(*args) if saved else args), backward)
     return wrapped
 
