@@ -1,7 +1,8 @@
 """Functions whose rules are wrong in one stated way, and functions with a given rule.
 
-Each tangent is made wrong linearly, so that JAX can transpose the rule; the value is that of the function itself. A
-rule gets the positional arguments alone: ``jax.custom_jvp(jnp.round)`` would hand it the defaults of ``decimals`` as well.
+Each tangent is made wrong linearly, so that JAX can transpose the rule; the value is that of the function itself.
+A rule gets the positional arguments alone: ``jax.custom_jvp(jnp.round)`` would hand it the defaults of ``decimals``
+as well.
 """
 
 from __future__ import annotations

@@ -181,7 +181,7 @@ def through_host(x):
 
 
 p_order2_error = surrogate(forward=jnp.round, derivative_of=identity, order2="error", args=U)(
-    with_vjp(jnp.round, lambda r, ct: (through_host(ct),))
+    with_vjp(jnp.round, lambda r, ct: (through_host(ct + 0.0 * r[0]),))
 )
 
 
