@@ -28,6 +28,11 @@ def left_open(held: Held) -> float:
     return CALLBACK if any("callback" in equation.primitive.name for equation in found) else 0.0
 
 
+def loops_in(jaxpr: Any) -> float:
+    """The same for the loops of any program: a derivative may have loops that its function has not."""
+    return LOOP if any(_stops(equation) for equation in equations(jaxpr)) else 0.0
+
+
 def _stops(equation: Any) -> bool:
     condition = equation.params.get("cond_jaxpr")
     if condition is None or not any(_compares(inside) for inside in equations(condition)):
