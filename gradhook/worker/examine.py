@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from gradhook.model import (
     ClaimKind,
     Finding,
     Outcome,
+    Progress,
     Seconds,
     Target,
     TargetReport,
@@ -33,7 +34,8 @@ from gradhook.worker.arguments import demands, ignored, situations
 from gradhook.worker.faults import escaped, fault, relative
 from gradhook.worker.unclaimed import unclaimed
 
-Announce = Callable[[str], None]
+Announce = Callable[[str | Progress], None]
+"""Is told the name of each case that begins, then each answer about it."""
 _COMPARING = {ClaimKind.EXACT: ("GRD101", "GRD102"), ClaimKind.SURROGATE: ("GRD201", "GRD202")}
 """The questions that compare what was claimed: a case in which none of them passed is no pass, whatever else did."""
 
@@ -61,7 +63,7 @@ def examine(
         for situation in cases:
             announce(situation.name)
             probe = Instruments(subject, situation, wanted, _seed(target, situation, settings), clock)
-            found = _case(probe, target)
+            found = _case(probe, target, announce)
             outcomes += found
             accounts += [_account(probe, found)] if settings.account else []
         return replace(_report(target, outcomes, clock), ignore=ignore, accounts=tuple(accounts))
@@ -77,18 +79,28 @@ def _account(probe: Instruments, outcomes: list[Outcome]) -> Account:
     return account(probe) if ran else inputs_alone(probe)
 
 
-def _case(probe: Instruments, target: Target) -> list[Outcome]:
+def _case(probe: Instruments, target: Target, announce: Announce) -> list[Outcome]:
     """Every question about one case; what the user's function raises ends the case, not the run."""
     situation = probe.situation
     try:
         if situation.error is None and (nothing := _cannot_start(probe, target)):
             return [_placed(nothing, target)]
-        outcomes = [check.run(probe) for check in _questions(target, situation)]
+        outcomes = list(_answers(probe, target, announce))
         return [_placed(outcome, target) for outcome in _with_untested(outcomes, _asked(probe, target), situation)]
     except GradhookError as error:
         return [_placed(_refused("GRD909", error, situation.name), target)]
     except BaseException as error:
         return [_placed(_error(replace(escaped(error, Path(target.root)), case=situation.name)), target)]
+
+
+def _answers(probe: Instruments, target: Target, announce: Announce) -> Iterator[Outcome]:
+    """Every answer, told at once: those that are there count even if the next one never comes."""
+    questions = _questions(target, probe.situation)
+    codes = [check.RULE.code for check in questions]
+    for k, check in enumerate(questions):
+        outcome = check.run(probe)
+        announce(Progress(_placed(outcome, target), tuple(codes[k + 1 :])))
+        yield outcome
 
 
 def _cannot_start(probe: Instruments, target: Target) -> Outcome | None:
