@@ -1,4 +1,4 @@
-"""Is a custom rule linear in the tangent, so that reverse mode exists and is its adjoint?"""
+"""GRD203: a custom rule is linear in the tangent, so that reverse mode exists and is its adjoint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is the derivative the same inside every transformation, and for every choice of differentiated arguments?"""
+"""GRD205: the derivative is the same inside every transformation and for every choice of differentiated arguments."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def run(probe: Probe) -> Outcome:
 
 
 def _untraceable(reason: str, probe: Probe) -> Outcome:
-    """Whoever declares a surrogate means to train with it; an exact rule may be for eager use."""
+    """A surrogate is meant for training; an exact rule may be for eager use."""
     if not probe.is_surrogate or probe.contract() is None:
         return Outcome(RULE.code, Verdict.SKIP, probe.case, note=reason)
     finding = Finding(

@@ -1,4 +1,4 @@
-"""Does every way to compute the derivative give the same?"""
+"""GRD301: every way to compute the derivative gives the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do two calls with the same arguments agree, and is every random key used once?"""
+"""GRD303: two calls with the same arguments agree, and every random key is used once."""
 
 from __future__ import annotations
 

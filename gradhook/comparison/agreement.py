@@ -1,4 +1,4 @@
-"""Where do two arrays differ that must be equal to rounding? Each element is compared on its own scale."""
+"""Find where two arrays differ that must be equal to rounding; each element is compared on its own scale."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a function give the same twice, and does it use a random key twice?"""
+"""Run a function twice, and look for random keys that are used twice."""
 
 from __future__ import annotations
 

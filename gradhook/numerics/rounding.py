@@ -1,4 +1,4 @@
-"""How far do numbers move when what they are computed from moves by a few units in the last place? Their rounding.
+"""Measure the rounding of numbers: how far they move when their inputs do, by a few units in the last place.
 
 Two ways to compute the same number may differ by that much and both be right. It is measured only where two numbers
 disagree, so that right functions cost nothing more.

@@ -1,4 +1,4 @@
-"""What do other ways to compute the same derivative give?
+"""Compute the same derivative in other ways, for comparison.
 
 Only ways that a user's code could make differ are asked, and only where their programs are not out of all proportion:
 compiling them must not take longer than everything else. All ways are compiled as one program.

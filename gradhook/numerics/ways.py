@@ -1,4 +1,4 @@
-"""Which other ways are there to compute the same derivative that a user's code could make differ?
+"""Other ways to compute the same derivative, as far as a user's code could make them differ.
 
 JAX's own transformations agree with each other by construction. What can break that is code that takes part in them,
 and each kind of code can break some ways only:

@@ -1,4 +1,4 @@
-"""What are the answers about one target?"""
+"""Ask every question about one target."""
 
 from __future__ import annotations
 

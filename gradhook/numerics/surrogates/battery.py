@@ -1,4 +1,4 @@
-"""Which tangents tell a linear rule from one that is not?
+"""Differentiate along the tangents that tell a linear rule from one that is not.
 
 The same runs serve the comparison with the declared derivative and the questions about linearity.
 """

@@ -1,4 +1,4 @@
-"""Does a rule survive every transformation that a model puts around it?
+"""Put around a rule every transformation that a model may put around it.
 
 Each composition is compared, in one compiled program, with the plain derivative at the same points.
 """

@@ -1,4 +1,4 @@
-"""Is a rule linear in the tangent, and is reverse mode the adjoint of forward mode? Each element on its own scale.
+"""Try whether a rule is linear in the tangent and its modes are adjoints, each element on its own scale.
 
 Rounding, and what a loop inside the rule leaves open, are allowed; both are looked up only where something disagrees.
 """
