@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 ALONG = " (along a direction)"
 """The part of a label that names a direction through one leaf, or a group of leaves, instead of one number."""
 
+BALANCED = " (balanced)"
+"""The part of the label of a direction along which all inputs of a large function contribute alike."""
+
 
 @dataclass(frozen=True)
 class Label:
