@@ -96,6 +96,11 @@ def beside(gap: Dual, chosen: Dual, other: Dual) -> Dual:
     return replace(found, kinked=both | bent, torn=found.torn | other.torn, vague=found.vague | other.vague)
 
 
+def singular(distance: Any, a: Dual, found: Dual) -> Dual:
+    """``found``, a function of ``a`` with a singularity so far away: vague where rounding may reach it."""
+    return replace(found, vague=found.vague | frozenset(a.d)) if 4 * a.error > abs(distance) else found
+
+
 def torn_at(dual: Dual) -> Dual:
     """The value 0 with an infinite slope there."""
     return replace(dual, torn=dual.torn | frozenset(dual.d))
@@ -120,7 +125,7 @@ def divide(a: Dual, b: Dual) -> Dual:
     """a / b."""
     if not b.v:
         raise Outside
-    return chain(a.v / b.v, [(1 / b.v, a), (-a.v / b.v**2, b)])
+    return singular(b.v, b, chain(a.v / b.v, [(1 / b.v, a), (-a.v / b.v**2, b)]))
 
 
 def scaled(factor: float, a: Dual) -> Dual:

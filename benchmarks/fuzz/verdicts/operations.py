@@ -12,6 +12,7 @@ from typing import Any, Literal
 import mpmath as mp
 
 from fuzz.verdicts.duals import (
+    UNIT,
     Dual,
     Outside,
     add,
@@ -23,6 +24,7 @@ from fuzz.verdicts.duals import (
     multiply,
     scaled,
     shifted,
+    singular,
     smaller,
     subtract,
     torn_at,
@@ -46,17 +48,24 @@ class Operation:
     constants: int = 0
 
 
-def smooth(value: Callable[[Any], Any], slope: Callable[[Any], Any], inside: Any = None) -> Callable[[Dual], Dual]:
-    """A smooth function of one number."""
+def smooth(
+    value: Callable[[Any], Any], slope: Callable[[Any], Any], inside: Any = None, distance: Any = None
+) -> Callable[[Dual], Dual]:
+    """A smooth function of one number; ``distance`` is that to its singularity."""
 
     def apply(a: Dual) -> Dual:
         if inside is not None and not inside(a.v):
             raise Outside
         if abs(a.v) > 1e15:
             raise Outside
-        return chain(value(a.v), [(slope(a.v), a)], 2.0)
+        found = chain(value(a.v), [(slope(a.v), a)], 2.0)
+        return found if distance is None else singular(distance(a.v), a, found)
 
     return apply
+
+
+def _same(x: Any) -> Any:
+    return x
 
 
 def _logistic(x: Any) -> Any:
@@ -73,14 +82,20 @@ def _root(a: Dual) -> Dual:
         raise Outside
     if a.v == 0:
         return torn_at(Dual(mp.mpf(0), {k: mp.mpf(0) for k in a.d}))
-    return chain(mp.sqrt(a.v), [(1 / (2 * mp.sqrt(a.v)), a)])
+    return singular(a.v, a, chain(mp.sqrt(a.v), [(1 / (2 * mp.sqrt(a.v)), a)]))
 
 
 def _cube_root(a: Dual) -> Dual:
     if a.v == 0:
         return torn_at(Dual(mp.mpf(0), {k: mp.mpf(0) for k in a.d}))
     root = mp.sign(a.v) * mp.cbrt(abs(a.v))
-    return chain(root, [(1 / (3 * root**2), a)], 2.0)
+    return singular(a.v, a, chain(root, [(1 / (3 * root**2), a)], 2.0))
+
+
+def _log_gamma(a: Dual) -> Dual:
+    """Its rounding is that of the terms of Stirling's series, which cancel near 1 and 2."""
+    found = smooth(mp.loggamma, mp.digamma, lambda x: 0 < x < 1e10, _same)(a)
+    return replace(found, error=found.error + 8 * UNIT * (1 + float(a.v) * abs(float(mp.log(a.v)))))
 
 
 SMOOTH: dict[str, Callable[[Dual], Dual]] = {
@@ -88,20 +103,20 @@ SMOOTH: dict[str, Callable[[Dual], Dual]] = {
     "sin": smooth(mp.sin, mp.cos),
     "cos": smooth(mp.cos, lambda x: -mp.sin(x)),
     "exp": smooth(mp.exp, mp.exp, lambda x: x < 600),
-    "log": smooth(mp.log, lambda x: 1 / x, lambda x: x > 0),
+    "log": smooth(mp.log, lambda x: 1 / x, lambda x: x > 0, _same),
     "tanh": smooth(mp.tanh, lambda x: mp.sech(x) ** 2 if abs(x) < 300 else mp.mpf(0)),
     "arctan": smooth(mp.atan, lambda x: 1 / (1 + x * x)),
     "sinh": smooth(mp.sinh, mp.cosh, lambda x: abs(x) < 600),
     "arcsinh": smooth(mp.asinh, lambda x: 1 / mp.sqrt(1 + x * x)),
     "expm1": smooth(mp.expm1, mp.exp, lambda x: x < 600),
-    "log1p": smooth(lambda x: mp.log(1 + x), lambda x: 1 / (1 + x), lambda x: x > -1),
+    "log1p": smooth(lambda x: mp.log(1 + x), lambda x: 1 / (1 + x), lambda x: x > -1, lambda x: 1 + x),
     "square": smooth(lambda x: x * x, lambda x: 2 * x),
-    "reciprocal": smooth(lambda x: 1 / x, lambda x: -1 / x**2, lambda x: x != 0),
-    "rsqrt": smooth(lambda x: 1 / mp.sqrt(x), lambda x: -1 / (2 * x * mp.sqrt(x)), lambda x: x > 0),
+    "reciprocal": smooth(lambda x: 1 / x, lambda x: -1 / x**2, lambda x: x != 0, _same),
+    "rsqrt": smooth(lambda x: 1 / mp.sqrt(x), lambda x: -1 / (2 * x * mp.sqrt(x)), lambda x: x > 0, _same),
     "sigmoid": smooth(_logistic, lambda x: _logistic(x) * _logistic(-x), lambda x: abs(x) < 600),
     "gauss": smooth(lambda x: mp.exp(-x * x), lambda x: -2 * x * mp.exp(-x * x), lambda x: abs(x) < 20),
     "erf": smooth(mp.erf, lambda x: 2 / mp.sqrt(mp.pi) * mp.exp(-x * x), lambda x: abs(x) < 20),
-    "lgamma": smooth(mp.loggamma, mp.digamma, lambda x: 0 < x < 1e10),
+    "lgamma": _log_gamma,
     "softplus": _softplus,
     "sqrt": _root,
     "cbrt": _cube_root,
@@ -135,14 +150,16 @@ def _where(test: Dual, edge: float, yes: Dual, no: Dual) -> Dual:
 def _power(a: Dual, exponent: float) -> Dual:
     if a.v <= 0:
         raise Outside
-    return chain(a.v ** mp.mpf(exponent), [(exponent * a.v ** (mp.mpf(exponent) - 1), a)], 2.0)
+    found = chain(a.v ** mp.mpf(exponent), [(exponent * a.v ** (mp.mpf(exponent) - 1), a)], 2.0)
+    return singular(a.v, a, found)
 
 
 def _whole_power(a: Dual, exponent: float) -> Dual:
     n = int(exponent)
     if n < 0 and not a.v:
         raise Outside
-    return chain(a.v**n, [(n * a.v ** (n - 1), a)], 2.0)
+    found = chain(a.v**n, [(n * a.v ** (n - 1), a)], abs(n))
+    return singular(a.v, a, found) if n < 0 else found
 
 
 def _angle(y: Dual, x: Dual) -> Dual:

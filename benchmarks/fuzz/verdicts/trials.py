@@ -27,6 +27,12 @@ ARGUMENTS = 6
 FULL = 0.25
 """In so many of the programs a wrong derivative is judged from its measurement on, not only by its claims."""
 
+INACCURATE = 1e-7
+"""A claim that is off by so much, relatively, is not needlessly undecided."""
+
+INACCURATE = 1e-7
+"""A claim that is off by so much, relatively, is not needlessly undecided."""
+
 FALSE_FAILURE, FALSE_PASS = "false failure", "false pass"
 NO_DERIVATIVE = "pass where there is no derivative"
 TRIPLED, FORGOTTEN, CRASH = "false pass at three resolutions", "false pass of a forgotten argument", "crash"
@@ -158,9 +164,16 @@ def _counted(element: Element, answer: Answer, known: Truth) -> str:
     if verdict == "undecided" and nature == "smooth":
         sharp = known.is_sharp(answer.directions[element.row], element.output, element.true.value)
         nature = "sharp" if sharp else "smooth"
+    if verdict == "undecided" and nature in ("smooth", "sharp") and _is_inaccurate(element):
+        nature = "JAX's derivative is inaccurate"
     if verdict == "fail" and nature not in ("vague", "no derivative") and not _holds(element):
         return "fail: JAX's derivative is inaccurate"
     return f"{verdict} {element.get('code')}: {nature}".replace(" :", ":")
+
+
+def _is_inaccurate(element: Element) -> bool:
+    """Whether JAX's own derivative is off by so much that nobody could bear it out."""
+    return element.gap > INACCURATE * abs(float(element.true.value))
 
 
 def _spoiled(

@@ -64,14 +64,15 @@ class Truth:
     def _both_sides(self, direction: NDArray[np.float64], output: int, slope: Any) -> True_:
         """Where a kink is on the way: the slopes of both sides, which may be the same all the same."""
         try:
-            left, right = (self._side(direction, output, sign * SIDE) for sign in (-1, 1))
+            left, right = (self.side(direction, output, sign * SIDE) for sign in (-1, 1))
         except Outside:
             return True_(None, "no derivative")
         if abs(left - right) > mp.mpf("1e-15") * (abs(left) + abs(right)) + SMALLEST:
             return True_(None, "no derivative")
         return True_((left + right) / 2, "near a kink")
 
-    def _side(self, direction: NDArray[np.float64], output: int, step: Any) -> Any:
+    def side(self, direction: NDArray[np.float64], output: int, step: Any) -> Any:
+        """The slope of the secant from the point to a step along a direction."""
         moved = [mp.mpf(x) + step * mp.mpf(v) for x, v in zip(self.point, direction, strict=True)]
         return (outputs(self.program, moved)[output].v - self.duals[output].v) / step
 
