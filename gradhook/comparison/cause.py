@@ -1,8 +1,8 @@
-"""Why is an element undecided? The one place that names the cause, for the report and for ``explain``."""
+"""Name the cause of an undecided element, in one place for the report and for ``explain``."""
 
 from __future__ import annotations
 
-from gradhook.comparison.judge import Judgement
+from gradhook.comparison.judge import DISAGREE, Judgement
 from gradhook.comparison.probe import Narrowing, Probe, Study
 from gradhook.model import Mode
 
@@ -17,7 +17,7 @@ def why(study: Study, mode: Mode, judged: Judgement, place: tuple[int, int], pro
     Reduced precision is a cause only where an equation on the element's own way makes it.
     """
     code = str(judged.code[place])
-    if code not in _BLURRED:
+    if code not in _BLURRED or judged.witness[place] == DISAGREE:
         return code, _NONE
     row, column = place
     narrow = probe.narrowings(study.path, study.input_labels[row], study.column_labels(mode)[column])
