@@ -71,7 +71,7 @@ def ask_witness(
     # A bend that is seen above noise or a plateau alone may lie beside the point: the equations at the point decide.
     beside = (judged.code == "GRD401") & (measured.noise > 0)
     open_ = (judged.verdict == Verdict.UNDECIDED) & (np.isin(judged.code, UNRESOLVED) | steep | beside)
-    asked = (open_ | (smooth & (judged.verdict == Verdict.FAIL))) & np.isfinite(claim)
+    asked = (open_ | (smooth & (judged.verdict == Verdict.FAIL)) | _barely(claim, judged)) & np.isfinite(claim)
     asked &= (judged.witness != EQUATIONS) & np.isfinite(measured.centre)[None, :]
     if not asked.any() or (found := probe.witness(study.path, mode)) is None:
         return judged
@@ -80,6 +80,13 @@ def ask_witness(
         # A jump on every step is none if the function is that steep: it is smooth on a scale below the finest step.
         answered &= ~steep | (np.abs(found.value) >= 0.5 * measured.steepest)
         return _by_witness(claim, measured, judged, found, answered, probe)
+
+
+def _barely(claim: Array, judged: Judgement) -> Flags:
+    """Claims that pass for the width of the bar alone: a right one lies well inside."""
+    with np.errstate(invalid="ignore"):
+        inside = np.abs(claim - judged.reference) <= judged.tolerance + judged.error / 4
+    return np.asarray((judged.verdict == Verdict.PASS) & (judged.witness != EQUATIONS) & ~inside)
 
 
 def _by_witness(
@@ -143,9 +150,11 @@ def soften(study: Study, mode: Mode, claim: Array, measured: Estimate, judged: J
         return judged
     accused = failed & (measured.shape == shape_number(Shape.SMOOTH))
     with np.errstate(all="ignore"):
-        gap, size = np.abs(claim - measured.value), np.maximum(np.abs(measured.value), np.abs(claim))
+        gap, size = np.abs(claim - judged.reference), np.maximum(np.abs(judged.reference), np.abs(claim))
         # A claim that is all wobble is a wrong gradient, not a noisy one.
         noisy = accused & (gap <= 16 * probe.wobble(study.path, mode)) & (gap <= 1e-3 * size)
+        if (accused & ~noisy & (gap <= size / 2)).any():
+            noisy |= accused & (gap <= BAR * probe.roundoff(study.path, mode))
     noisy |= failed & _answered(study, claim, judged)
     torn = accused & ~noisy & torn_outputs(study.directions, measured)[None, :]
     return replace(

@@ -17,7 +17,7 @@ from gradhook.comparison.judge import (
     shape_of,
 )
 from gradhook.comparison.messages import Spot, declared_kink, located, mode_name, text
-from gradhook.comparison.probe import Fault, Label, Pictures, Probe, Study
+from gradhook.comparison.probe import BALANCED, Fault, Label, Pictures, Probe, Study
 from gradhook.model import Finding, Mode, Outcome, Shape, Verdict, worst
 
 SHOWN = 4
@@ -121,7 +121,8 @@ def _why_nothing(compared: Compared) -> str:
 def _repeated(compared: Compared) -> Flags:
     """Directions that move everything, where every coordinate was followed too: they may accuse, but add no doubt."""
     everything = np.array([label.leaf == "direction" for label in compared.study.input_labels])
-    return np.broadcast_to((everything & ~everything.all())[:, None], compared.claimed.shape)
+    balanced = np.array([label.part == BALANCED for label in compared.study.input_labels])
+    return np.broadcast_to(((everything & ~everything.all()) | balanced)[:, None], compared.claimed.shape)
 
 
 def _shown(compared: Compared, where: Flags, verdict: Verdict, probe: Probe, code: str) -> list[Finding]:

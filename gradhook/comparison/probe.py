@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 ALONG = " (along a direction)"
 """The part of a label that names a direction through one leaf, or a group of leaves, instead of one number."""
 
+BALANCED = " (balanced)"
+"""The part of the label of a direction along which all inputs of a large function contribute alike."""
+
 
 @dataclass(frozen=True)
 class Label:
@@ -262,6 +265,9 @@ class Probe(Protocol):
 
     def rounding(self, path: tuple[Mode, ...], mode: Mode) -> Array | float:
         """What the claims of a mode may lose by rounding, (D, columns); 0 where it would cost too much to know."""
+
+    def roundoff(self, path: tuple[Mode, ...], mode: Mode) -> Array | float:
+        """What the claims of a mode lose by the rounding of their own terms, (D, columns); asked where they fail."""
 
     def independent(self, path: tuple[Mode, ...], mode: Mode) -> Flags:
         """Where an output depends on no input that a direction moves, (D, columns), as far as that can be proven."""

@@ -187,6 +187,12 @@ class Instruments:
         """What the claims of a mode may lose by rounding; 0 where it would cost too much to know."""
         return self.laboratory.rounding(path, mode)
 
+    def roundoff(self, path: tuple[Mode, ...], mode: Mode) -> Array | float:
+        """What the claims of a mode lose by the rounding of their own terms."""
+        if (path, mode) not in self._roundoffs:
+            self._roundoffs[path, mode] = witnesses.roundoff(self.laboratory, path, mode)
+        return self._roundoffs[path, mode]
+
     def independent(self, path: tuple[Mode, ...], mode: Mode) -> Flags:
         """Where an output provably depends on no input that a direction moves, (D, columns)."""
         if (path, mode) not in self._independent:
@@ -202,6 +208,10 @@ class Instruments:
             return None
         columns = study.columns(mode)
         return Witness(found.value[:, columns], found.error[:, columns], found.reason)
+
+    @cached_property
+    def _roundoffs(self) -> dict[tuple[tuple[Mode, ...], Mode], Array | float]:
+        return {}
 
     @cached_property
     def _independent(self) -> dict[tuple[tuple[Mode, ...], Mode], Flags]:

@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from itertools import product
 from typing import Any
 
+import jax
 import numpy as np
 
 from gradhook.comparison.judge import Estimate, Tolerance
@@ -23,11 +24,13 @@ from gradhook.numerics.finite_difference.projection import View, nudged, view
 from gradhook.numerics.finite_difference.richardson import Array, Ladder
 from gradhook.numerics.held import Held
 from gradhook.numerics.iterations import left_open
-from gradhook.numerics.programs import Clock, Programs
+from gradhook.numerics.programs import Clock, Programs, timed
 
 MODES: tuple[Mode, ...] = ("fwd", "rev")
 ROUNDINGS = 4
 """A claim may be off by so many times what it moves under a few units in the last place of its point."""
+BALANCED_MOST = 2**22
+"""Inputs up to which a direction is balanced by the gradient, which takes two more arrays of their size."""
 SIZES = (0.6, -37.0)
 """Sizes of the further cotangents that are pulled back: a rule may clip, normalize or lose the sign of a cotangent."""
 
@@ -71,7 +74,19 @@ class Laboratory:
     @cached_property
     def view(self) -> View:
         """The numbers through which every study looks: the same, so that orders and modes can be compared."""
-        return view(self.held, self.held.call, self.seed)
+        return view(self.held, self.held.call, self.seed, self._gradient)
+
+    @cached_property
+    def _gradient(self) -> Array | None:
+        """What reverse mode claims for a combination of the outputs of a large function, (n,); None if it cannot."""
+        size = self.held.inputs.size
+        if not directions.FULL < size <= BALANCED_MOST or "rev" not in self.modes or not self.held.traceable:
+            return None
+        weights = directions.combination(self.held.outputs.size, generator(self.seed, "balance"))
+        try:
+            return timed(self.clock, lambda x, w: jax.vjp(self.held.call, x)[1](w)[0], self.held.point, weights)
+        except Exception:  # reverse mode is asked again by its own question, which reports what it raises
+            return None
 
     def directional(self, jacobian: Array) -> Array:
         """A given Jacobian (m, n) along the directions of every study, as its outputs are seen: (D, columns)."""
@@ -105,11 +120,9 @@ class Laboratory:
 
     def claim(self, call: Callable[[Any], Any], path: tuple[Mode, ...], mode: Mode) -> Array | Fault:
         """What a mode claims about another function in the place of the held one, along the same directions."""
-        other = view(self.held, call, self.seed)
+        other = view(self.held, call, self.seed, self._gradient)
         programs = Programs(other.call, path, self.clock, self.held.traceable)
-        seeds, outputs = self.seeds(path)
-        base = len(self.weights(path, outputs)) or len(outputs)
-        return self._claim(programs, mode, seeds, self._aims(path)[1][:base])
+        return self._claim(programs, mode, *self.claimed(path))
 
     def _programs(self, path: tuple[Mode, ...]) -> Programs:
         if path not in self._shared:
@@ -153,10 +166,14 @@ class Laboratory:
 
     def _aims(self, path: tuple[Mode, ...]) -> tuple[tuple[Array, ...], Array]:
         """Seeds on the way along a path, and the cotangents at its end: those that are claimed, then combinations."""
+        seeds, cotangents = self.claimed(path)
+        return seeds, np.concatenate([cotangents, self._mix(path, len(cotangents)) @ cotangents])
+
+    def claimed(self, path: tuple[Mode, ...]) -> tuple[tuple[Array, ...], Array]:
+        """Seeds on the way along a path, and the cotangents (r, m) at its end whose pullbacks are claimed."""
         seeds, outputs = self.seeds(path)
         weights = self.weights(path, outputs)
-        cotangents = weights if len(weights) else np.eye(len(outputs))
-        return seeds, np.concatenate([cotangents, self._mix(path, len(cotangents)) @ cotangents])
+        return seeds, weights if len(weights) else np.eye(len(outputs))
 
     def _mix(self, path: tuple[Mode, ...], count: int) -> Array:
         """Combinations (e, count) of the claimed cotangents that are pulled back as well, of the function itself."""

@@ -12,7 +12,7 @@ from gradhook.comparison.judge import Array, Flags
 from gradhook.comparison.probe import Witness
 from gradhook.model import Mode
 from gradhook.numerics.finite_difference import adaptive
-from gradhook.numerics.jaxpr.complex_step import complex_step
+from gradhook.numerics.jaxpr.complex_step import complex_step, real_roundoff
 from gradhook.numerics.jaxprs import equations
 from gradhook.numerics.programs import derivative
 from gradhook.numerics.studies import Laboratory
@@ -90,7 +90,7 @@ def witness(laboratory: Laboratory, path: tuple[Mode, ...]) -> Witness | None:
 
 def _small(laboratory: Laboratory, path: tuple[Mode, ...]) -> Witness:
     step = complex_step(_jaxpr(laboratory, path, 0), laboratory.view.point, laboratory.view.directions.vectors)
-    return Witness(_where(step), step.error, step.reason)
+    return Witness(step.value, step.error, step.reason)
 
 
 def _large(laboratory: Laboratory, path: tuple[Mode, ...]) -> Witness | None:
@@ -102,11 +102,34 @@ def _large(laboratory: Laboratory, path: tuple[Mode, ...]) -> Witness | None:
     jaxpr = jax.make_jaxpr(lambda x: view.see(held.call(x)))(held.point)
     vectors = np.stack([view.explicit(row) for row in range(rows)])
     step = complex_step(jaxpr, held.point, vectors)
-    return Witness(_where(step), step.error, step.reason)
+    return Witness(step.value, step.error, step.reason)
 
 
-def _where(step: Any) -> Array:
-    return np.where(step.applicable[None, :], step.value, np.nan)
+def roundoff(laboratory: Laboratory, path: tuple[Mode, ...], mode: Mode) -> Array | float:
+    """What the claims of a mode lose by the rounding of their own terms, (D, columns), as random rounding shows it.
+
+    The derivative program itself is perturbed, rules and all: a claim may be a small difference of large terms that a
+    rounded input does not move. 0 where that cannot be had.
+    """
+    if not laboratory.held.traceable or len(laboratory.view.operands) > 1:
+        return 0.0
+    seeds, cotangents = laboratory.claimed(path)
+    vectors, point = laboratory.view.directions.vectors, laboratory.view.point
+    function = derivative(laboratory.view.call, path, seeds)
+
+    def forward(x: Any) -> Any:
+        return jax.lax.map(lambda v: jax.jvp(function, (x,), (v,))[1], vectors)
+
+    def reverse(x: Any) -> Any:
+        pull = jax.vjp(function, x)[1]
+        return (jax.lax.map(lambda w: pull(w)[0], cotangents) @ vectors.T).T
+
+    claims = forward if mode == "fwd" else reverse
+    try:
+        spread = real_roundoff(jax.make_jaxpr(lambda x: claims(x).ravel())(point), point)
+    except Exception:  # no claim can be had, or none that can be perturbed
+        return 0.0
+    return np.asarray(spread.reshape(len(vectors), -1))
 
 
 def _jaxpr(laboratory: Laboratory, path: tuple[Mode, ...], row: int) -> Any:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import jax
+
 from gradhook.numerics import jaxprs
 
 CALLS = ("pjit", "jit", "closed_call", "core_call", "checkpoint", "remat", "remat2", "custom_vmap_call", "remat_call")
@@ -18,7 +20,22 @@ def called(equation: Any) -> Any | None:
     code = jaxprs.primal_code(equation)
     if code is None and equation.primitive.name in CALLS:
         return next(jaxprs.inner(equation), None)
+    if code is None and hasattr(equation.params.get("_prim"), "expand"):
+        return _expanded(equation)
     return code
+
+
+def _expanded(equation: Any) -> Any:
+    """What a primitive made of others (``searchsorted`` since JAX 0.12) is made of."""
+    made = equation.params["_prim"]
+
+    def flat(*values: Any) -> list[Any]:
+        return jax.tree.leaves(made.expand(*jax.tree.unflatten(made.in_tree, values)))
+
+    def blank(var: Any) -> Any:
+        return jax.eval_shape(lambda: jax.numpy.zeros(var.aval.shape, var.aval.dtype))
+
+    return jax.make_jaxpr(flat)(*map(blank, equation.invars))
 
 
 def moves(jaxpr: Any, inputs: Sequence[bool]) -> Moves:

@@ -29,7 +29,8 @@ def _exp_of_square(x: Any, sign: float) -> Any:
 
 
 def _trigamma(x: Any, _: Any) -> Any:
-    mirrored = (np.pi / jnp.sin(np.pi * x)) ** 2 - lax.polygamma(jnp.ones_like(x), 1 - jnp.minimum(x, 0))
+    sine = jnp.sin(np.pi * (x - jnp.round(x)))
+    mirrored = (np.pi / sine) ** 2 - lax.polygamma(jnp.ones_like(x), 1 - jnp.minimum(x, 0))
     return jnp.where(x > 0, lax.polygamma(jnp.ones_like(x), jnp.where(x > 0, x, 1)), mirrored)
 
 

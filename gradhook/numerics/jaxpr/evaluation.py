@@ -133,7 +133,7 @@ class Evaluation:
 
 
 def _value(atom: Any, values: dict[Any, Any]) -> Any:
-    return atom.val if jaxprs.is_literal(atom) else values[atom]
+    return np.asarray(atom.val, atom.aval.dtype) if jaxprs.is_literal(atom) else values[atom]
 
 
 def _as(values: Sequence[Any], active: Sequence[bool]) -> list[Any]:

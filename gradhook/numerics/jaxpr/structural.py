@@ -17,7 +17,7 @@ from gradhook.numerics.jaxpr.stepped import Rounding, Stepped, imag, is_stepped,
 _MOVING = (
     "reshape", "transpose", "broadcast_in_dim", "squeeze", "expand_dims", "rev", "slice", "copy", "copy_p", "neg",
     "concatenate", "pad", "split", "real", "imag", "conj", "stop_gradient", "optimization_barrier", "tile",
-    "device_put", "sharding_constraint",
+    "stack", "unstack", "device_put", "sharding_constraint",
 )  # fmt: skip
 """Exact, and linear in every operand. ``stop_gradient`` changes derivatives, not values: a step passes it."""
 _PLACES = {"dynamic_slice": 1, "dynamic_update_slice": 2, "gather": 1, "scatter": 1, "scatter-add": 1}
@@ -28,22 +28,8 @@ EXACT = frozenset({*_MOVING, "dynamic_slice", "dynamic_update_slice", "gather", 
 def moving(rounding: Rounding, equation: Any, values: list[Any]) -> list[Any]:
     """Primitives that are linear in all operands together: applied to either part."""
     results = jaxprs.bind(equation, [real(value) for value in values])
-    if any(not jnp.issubdtype(real(value).dtype, jnp.inexact) for value in values if is_stepped(value)):
-        changes = jaxprs.bind(equation, [imag(value) for value in values]) if _is_free(equation) else None
-    else:
-        changes = jaxprs.bind(equation, [_alike(value) for value in values])
-    if changes is None:
-        return [Stepped(result, jnp.full(result.shape, np.nan)) for result in results]
+    changes = jaxprs.bind(equation, [imag(value) for value in values])
     return [Stepped(result, change) for result, change in zip(results, changes, strict=True)]
-
-
-def _is_free(equation: Any) -> bool:
-    """Whether the type of the operands is no parameter."""
-    return equation.primitive.name not in ("neg", "conj")
-
-
-def _alike(value: Any) -> Any:
-    return imag(value) if jnp.issubdtype(real(value).dtype, jnp.inexact) else jnp.zeros_like(real(value))
 
 
 def placed(rounding: Rounding, equation: Any, values: list[Any]) -> list[Any]:
