@@ -60,7 +60,7 @@ def _differing(
         gap = np.abs(expected - reverse)
         wrong = (gap > allowed) & np.isfinite(gap)
     if wrong.any():  # an ill-conditioned function rounds more, and a loop stops at its tolerance
-        wrong &= gap > 16 * _wobble(study, reverse, probe) + probe.left_open() * np.abs(expected)
+        wrong &= gap > 16 * _wobble(study, reverse, probe) + _left_open(study, reverse, probe) * np.abs(expected)
     if not wrong.any():
         return None
     single = wrong & np.array([not label.moves_many for label in study.input_labels])[:, None]
@@ -73,6 +73,14 @@ def _differing(
         RULE.code, Verdict.FAIL, message, case=probe.case, mode="rev", order=1, leaf=label.leaf, index=label.index,
         claimed=got, measured=other, tolerance=ADJOINT, help=help,
     )  # fmt: skip
+
+
+def _left_open(study: Study, reverse: Array, probe: Probe) -> Array:
+    """What iterations leave open of each number of ``reverse``; of a combination, as much as of any of its parts."""
+    own = probe.left_open(study, "rev")
+    if study.pullbacks is not None and reverse is study.pullbacks.claims:
+        return np.asarray(own.max(axis=-1, keepdims=True))
+    return own
 
 
 def _wobble(study: Study, reverse: Array, probe: Probe) -> Array:

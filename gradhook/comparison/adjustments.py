@@ -38,7 +38,7 @@ def adjusted(study: Study, mode: Mode, claim: Array, judged: Judgement, probe: P
     measured = study.measured_by(mode)
     judged = prove_zeros(study, mode, claim, measured, judged, probe)
     judged = ask_witness(study, mode, claim, measured, judged, probe)
-    judged = within_iteration(claim, measured, judged, probe)
+    judged = within_iteration(study, mode, claim, judged, probe)
     return soften(study, mode, claim, measured, judged, probe)
 
 
@@ -128,14 +128,18 @@ def _by_witness(
     )
 
 
-def within_iteration(claim: Array, measured: Estimate, judged: Judgement, probe: Probe) -> Judgement:
-    """Take back a failure by less than what an iteration leaves open, unless the author states an accuracy."""
+def within_iteration(study: Study, mode: Mode, claim: Array, judged: Judgement, probe: Probe) -> Judgement:
+    """Take back a failure by less than an iteration on the element's way leaves open of the element itself.
+
+    Not if the author states an accuracy; an element without an iteration on its way is as exact as any.
+    """
+    measured = study.measured_by(mode)
     failed = (judged.verdict == Verdict.FAIL) & (measured.shape == shape_number(Shape.SMOOTH))
-    left_open = probe.left_open() if failed.any() and probe.tolerance == Tolerance() else 0.0
-    if not left_open:
+    if not failed.any() or probe.tolerance != Tolerance():
         return judged
     with np.errstate(all="ignore"):
-        near = failed & (np.abs(claim - measured.value) <= left_open * np.abs(measured.value))
+        allowed = probe.left_open(study, mode) * np.abs(measured.value)
+        near = failed & (np.abs(claim - measured.value) <= allowed)
     return replace(
         judged,
         verdict=np.where(near, Verdict.UNDECIDED, judged.verdict),

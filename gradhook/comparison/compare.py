@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gradhook.comparison.adjustments import adjusted, with_convention
+from gradhook.comparison.cause import why
 from gradhook.comparison.judge import (
     DIFFERENCES,
     TINY,
@@ -159,14 +160,12 @@ def _output(compared: Compared, column: int) -> Label:
 def _finding(
     compared: Compared, place: tuple[int, int], count: int, verdict: Verdict, probe: Probe, code: str
 ) -> Finding:
-    cause = str(compared.judgement.code[place]) or code
-    narrow = probe.narrowings() if cause in ("GRD405", "GRD406", "GRD407", "GRD409") else []
-    what, path, line = narrow[0] if narrow else ("", "", 0)
+    cause, (what, path, line) = why(compared.study, compared.mode, compared.judgement, place, probe)
+    cause = cause or code
     spot = Spot(
         compared.study, compared.mode, compared.claimed, compared.measured, compared.judgement, place,
         compared.study.input_labels[place[0]], _output(compared, place[1]), what,
     )  # fmt: skip
-    cause = "GRD406" if narrow else cause
     message, help = declared_kink(spot, probe.kink) if _at_kink(compared, place, verdict) else text(cause, spot)
     more = f" (and {count - 1} more element{'s' if count > 2 else ''})" if count > 1 else ""
     if verdict is Verdict.FAIL and spot.input.leaf == "direction" and not compared.study.path:

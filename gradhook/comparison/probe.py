@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from gradhook.comparison.surrogate_probe import Rulebook
 
 
+Narrowing = tuple[str, str, int]
+"""What narrows a float below 64 bits, and the file and line where it does."""
 ALONG = " (along a direction)"
 """The part of a label that names a direction through one leaf, or a group of leaves, instead of one number."""
 
@@ -111,6 +113,12 @@ class Study:
         """The columns of ``measured`` that the claims of a mode speak of."""
         outputs = len(self.output_labels)
         return slice(outputs, None) if mode == "rev" and len(self.weights) else slice(0, outputs)
+
+    def column_labels(self, mode: Mode) -> tuple[Label, ...]:
+        """The names of the columns that the claims of a mode speak of."""
+        if mode == "rev" and len(self.weights):
+            return tuple(Label("combination", (k,)) for k in range(len(self.weights)))
+        return self.output_labels
 
 
 @dataclass(frozen=True)
@@ -240,11 +248,11 @@ class Probe(Protocol):
     def gradient_dtypes(self) -> list[tuple[Label, str, str]]:
         """For each differentiated leaf, its dtype and that of its gradient."""
 
-    def narrowings(self) -> list[tuple[str, str, int]]:
-        """Equations that narrow a float below 64 bits: what, file, line."""
+    def narrowings(self, path: tuple[Mode, ...], input: Label, output: Label) -> list[Narrowing]:
+        """Equations that narrow a float below 64 bits on its way from an input to an output of a study."""
 
-    def left_open(self) -> float:
-        """The relative error of a slope that iterations which stop at a tolerance may account for."""
+    def left_open(self, study: Study, mode: Mode) -> Array:
+        """The relative error that iterations which stop at a tolerance may account for, (D, columns)."""
 
     def suspects(self) -> tuple[Suspect, ...]:
         """The custom rules and ``stop_gradient`` that the function uses."""

@@ -16,6 +16,7 @@ from gradhook.comparison.probe import (
     Known,
     Label,
     Located,
+    Narrowing,
     Origin,
     Refusal,
     Route,
@@ -25,7 +26,7 @@ from gradhook.comparison.probe import (
 )
 from gradhook.errors import GradhookError
 from gradhook.model import Mode
-from gradhook.numerics import bisection, iterations, precision, repeats, routes, witnesses
+from gradhook.numerics import bisection, iterations, repeats, routes, witnesses
 from gradhook.numerics.demands import Demands, Situation
 from gradhook.numerics.drawing import generator
 from gradhook.numerics.dtypes import gradient_dtypes
@@ -141,17 +142,17 @@ class Instruments:
         except Exception:  # GRD102 reports what reverse mode raises
             return []
 
-    def narrowings(self) -> list[precision.Narrowing]:
-        """Equations that narrow a float below 64 bits: what, file, line."""
-        return self._narrowings
+    def narrowings(self, path: tuple[Mode, ...], input: Label, output: Label) -> list[Narrowing]:
+        """Equations that narrow a float below 64 bits on its way from an input to an output: what, file, line."""
+        found = self.laboratory.dependence
+        between = found.between(path, input, output)
+        return [what for what, pairs in found.narrowed if (pairs & between).any()]
 
-    @cached_property
-    def _narrowings(self) -> list[precision.Narrowing]:
-        return precision.narrowings(self.held)
-
-    def left_open(self) -> float:
-        """The relative error of a slope that iterations which stop at a tolerance may account for."""
-        return iterations.left_open(self.held)
+    def left_open(self, study: Study, mode: Mode) -> Array:
+        """The relative error that iterations which stop at a tolerance may account for, (D, columns)."""
+        found = self.laboratory.dependence
+        columns = study.column_labels(mode)
+        return found.largest(iterations.left_open(found), study.path, study.input_labels, columns)
 
     def suspects(self) -> tuple[Suspect, ...]:
         """The custom rules and ``stop_gradient`` that the function uses."""

@@ -1,42 +1,18 @@
-"""Does a function repeat something until floating numbers are close enough, and what does that leave open?"""
+"""How much of a slope do loops that stop when floating numbers are close enough leave open?"""
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
 
-import jax.numpy as jnp
-
-from gradhook.numerics.held import Held
-from gradhook.numerics.jaxprs import definition, equations, of_jax
+from gradhook.comparison.judge import Array
+from gradhook.numerics.jaxpr.dependence import Dependence
 
 LOOP = 5e-3
 """A loop that stops at a tolerance: its value is off by that, its slope by a multiple (3e-3 at 1e-4, 4e-6 at 1e-7)."""
 CALLBACK = 5e-7
 """A callback, in which there may be such a loop."""
-_SOLVERS = ("/scipy/sparse/", "/scipy/optimize/", "/experimental/ode")
-"""What JAX itself iterates goes to the end of float64, but for its solvers, whose tolerance is the user's."""
-_COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
 
 
-def left_open(held: Held) -> float:
-    """The relative error of the slope that a function's iterations may account for; 0 where nothing iterates."""
-    if not held.traceable:
-        return CALLBACK
-    found = list(equations(held.jaxpr))
-    if any(_stops(equation) for equation in found):
-        return LOOP
-    return CALLBACK if any("callback" in equation.primitive.name for equation in found) else 0.0
-
-
-def _stops(equation: Any) -> bool:
-    condition = equation.params.get("cond_jaxpr")
-    if condition is None or not any(_compares(inside) for inside in equations(condition)):
-        return False
-    path = definition(condition)[1].replace("\\", "/")
-    return not of_jax(path) or any(part in path for part in _SOLVERS)
-
-
-def _compares(equation: Any) -> bool:
-    if equation.primitive.name not in _COMPARISONS:
-        return False
-    return any(jnp.issubdtype(var.aval.dtype, jnp.inexact) for var in equation.invars)
+def left_open(found: Dependence) -> Array:
+    """The relative error of the slope that iterations may account for, for each pair of leaves; 0 outside of them."""
+    return np.where(found.through_loop, LOOP, np.where(found.unseen, CALLBACK, 0.0))

@@ -23,7 +23,7 @@ from gradhook.numerics.finite_difference import directions
 from gradhook.numerics.finite_difference.projection import View, nudged, view
 from gradhook.numerics.finite_difference.richardson import Array, Ladder
 from gradhook.numerics.held import Held
-from gradhook.numerics.iterations import left_open
+from gradhook.numerics.jaxpr.dependence import Dependence, dependence
 from gradhook.numerics.programs import Clock, Programs, timed
 
 MODES: tuple[Mode, ...] = ("fwd", "rev")
@@ -87,6 +87,11 @@ class Laboratory:
             return timed(self.clock, lambda x, w: jax.vjp(self.held.call, x)[1](w)[0], self.held.point, weights)
         except Exception:  # reverse mode is asked again by its own question, which reports what it raises
             return None
+
+    @cached_property
+    def dependence(self) -> Dependence:
+        """What lies on the paths from input leaves to output leaves."""
+        return dependence(self.held)
 
     def directional(self, jacobian: Array) -> Array:
         """A given Jacobian (m, n) along the directions of every study, as its outputs are seen: (D, columns)."""
@@ -232,7 +237,7 @@ class Laboratory:
         wanted = [(columns[mode], claim) for mode, claim in claims.items() if not isinstance(claim, Fault)]
         lines = self.view.directions.lines
         return measure.measure(
-            evaluate, lines, wanted, self.tolerance, self.step, lambda: left_open(self.held) > 0, keep
+            evaluate, lines, wanted, self.tolerance, self.step, lambda: self.dependence.iterates, keep
         )  # fmt: skip
 
     def values(self, path: tuple[Mode, ...], t: Array) -> Array:

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from gradhook.comparison.judge import Array, Flags
-from gradhook.comparison.probe import Witness
+from gradhook.comparison.probe import Fault, Witness
 from gradhook.model import Mode
 from gradhook.numerics.finite_difference import adaptive
 from gradhook.numerics.jaxpr.complex_step import complex_step, real_roundoff
@@ -28,21 +28,30 @@ _DECIDING = frozenset({
 
 
 def independent(laboratory: Laboratory, path: tuple[Mode, ...], mode: Mode) -> Flags:
-    """Outputs (D, columns) that stay the same, to the last bit, whatever the moved inputs are: nan and both infinities.
+    """Elements (D, columns) whose output provably does not depend on the inputs that move.
 
-    A nan goes through every arithmetic operation, so what it does not reach does not depend on it. Functions that
-    compare floats, or call out, may hide it and prove nothing this way.
+    No floating data flows between their leaves; or the output stays the same, to the last bit, whatever the moved
+    inputs are: nan and both infinities. A nan goes through every arithmetic operation, so what it does not reach does
+    not depend on it. Functions that compare floats, or call out, may hide it and prove nothing this way.
     """
     columns = _columns(laboratory, path, mode)
     t = np.zeros_like(adaptive.abscissae(laboratory.view.directions.lines))
-    nothing = np.zeros((len(t), columns.stop - columns.start), dtype=bool)
+    proven = _by_equations(laboratory, path, mode)
     if not laboratory.held.traceable or not _carries_nan(laboratory, path):
-        return nothing
+        return proven
     t[:, 1], t[:, 2], t[:, 3] = np.nan, np.inf, -np.inf
     with np.errstate(all="ignore"):
         values = laboratory.values(path, t)[..., columns]
     centre = values[:, :1]
-    return np.asarray((values[:, 1:4] == centre).all(axis=1))
+    return np.asarray(proven | (values[:, 1:4] == centre).all(axis=1))
+
+
+def _by_equations(laboratory: Laboratory, path: tuple[Mode, ...], mode: Mode) -> Flags:
+    """Pairs of leaves between which no floating data flows, for every element of a study."""
+    study = laboratory.study(path)
+    if isinstance(study, Fault):
+        return np.zeros((0, 0), dtype=bool)
+    return laboratory.dependence.independent(path, study.input_labels, study.column_labels(mode))
 
 
 def _carries_nan(laboratory: Laboratory, path: tuple[Mode, ...]) -> bool:

@@ -117,7 +117,7 @@ def _remarks(probe: Instruments, held: Held) -> Iterator[str]:
         yield "the function cannot be traced, so it is called with plain numbers"
     if probe.demands.step is not None:
         yield f"eps={probe.demands.step:g} was asked for: one central difference of that step, and no ladder"
-    for what, path, line in probe.narrowings()[:4]:
+    for (what, path, line), _ in probe.laboratory.dependence.narrowed[:4]:
         yield f"less than float64 inside: {what} ({file_line(path, line)})"
     for rule in probe.suspects():
         yield f"{rule.kind} inside: {rule.name} ({file_line(rule.path, rule.line)})" if rule.path else rule.kind

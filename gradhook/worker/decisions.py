@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gradhook.comparison.cause import why
 from gradhook.comparison.compare import Compared, relative_gap
 from gradhook.comparison.judge import Array, shape_of
 from gradhook.comparison.messages import number
@@ -43,9 +44,7 @@ def decision(found: Compared, place: Place, probe: Instruments) -> str:
             return _passes(found, place, probe)
         case Verdict.FAIL:
             return _fails(found, place, probe)
-    cause = str(found.judgement.code[place])
-    if cause in ("GRD405", "GRD406", "GRD409") and probe.narrowings():
-        cause = "GRD406"
+    cause, _ = why(found.study, found.mode, found.judgement, place, probe)
     return f"undecided ({cause}): {_UNDECIDED[cause].format(**_numbers(found, place))}"
 
 

@@ -1,1 +1,1 @@
-"""Interpreters of a function's own equations."""
+"""Read and run the equations of a traced function."""

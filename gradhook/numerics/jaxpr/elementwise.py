@@ -149,7 +149,7 @@ def integer_pow(rounding: Rounding, equation: Any, values: list[Any]) -> list[An
 
 
 def power(rounding: Rounding, equation: Any, values: list[Any]) -> list[Any]:
-    """x^e; where the exponent moves, only for a positive base."""
+    """x^e; where the exponent moves, for a positive base, or a base of 0 under a positive exponent."""
     x, e = values
     (y,) = jaxprs.bind(equation, [real(x), real(e)])
     base, exponent = real(x), jnp.asarray(real(e)).astype(real(x).dtype)
@@ -159,7 +159,8 @@ def power(rounding: Rounding, equation: Any, values: list[Any]) -> list[Any]:
         terms.append(rounding.off(slope, 4) * x.imag)
     if is_stepped(e):
         slope = rounding.off(jnp.log(base), 4) * rounding.off(y, 4)
-        terms.append(jnp.where(base > 0, slope * e.imag, np.nan))
+        flat = (e.imag == 0) | ((base == 0) & (exponent > 0))
+        terms.append(jnp.where(flat, 0.0, jnp.where(base > 0, slope * e.imag, np.nan)))
     return [Stepped(rounding.off(y, 4), _total(rounding, terms))]
 
 
