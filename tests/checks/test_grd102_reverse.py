@@ -105,7 +105,7 @@ def test_one_of_many_elements_wrong_by_a_millionth(ask: Any) -> None:
 def test_the_adjoint_is_right_to_rounding_whatever_the_tolerance(ask: Any, said: Any) -> None:
     error = 1e-6 if said else 1.5e-10
     (finding,) = ask(check, _reverse_off(1, error), normal(3), **said).findings
-    assert finding.verdict is Verdict.FAIL and "no adjoints" in finding.message
+    assert finding.verdict is Verdict.FAIL and "they are not adjoint" in finding.message
     assert ask(check, _reverse_off(1, 0.0), normal(3), **said).verdict is Verdict.PASS
 
 

@@ -62,10 +62,7 @@ def test_a_value_that_rounding_hides_is_not_independent() -> None:
 
 OPAQUE: list[tuple[str, Function]] = [
     ("a comparison", lambda x: jnp.where(x > 1, x, 3.0)),
-    ("a maximum of a decision", lambda x: jnp.stack([3.0, jnp.float64(x < 1)])[0]),
-    ("a cast to an integer", lambda x: jnp.float64(x.astype(int) * 0)),
     ("a sorting", lambda x: jnp.sort(jnp.stack([x, 3.0]))[1] * 0 + 3),
-    ("a loop until", lambda x: jax.lax.while_loop(lambda c: c[0] < 3, lambda c: (c[0] + 1, c[1]), (0, x))[0] + 0.0),
     ("a callback", lambda x: 0 * jax.pure_callback(lambda v: v, jax.ShapeDtypeStruct((), np.float64), x)),
 ]
 
@@ -73,6 +70,18 @@ OPAQUE: list[tuple[str, Function]] = [
 @pytest.mark.parametrize("name, function", OPAQUE, ids=[row[0] for row in OPAQUE])
 def test_what_may_hide_a_nan_proves_nothing(name: str, function: Function) -> None:
     assert independent(lambda x: function(x), 0.5) == [[False]]
+
+
+WITHOUT_FLOW: list[tuple[str, Function]] = [
+    ("a maximum of a decision", lambda x: jnp.stack([3.0, jnp.float64(x < 1)])[0]),
+    ("a cast to an integer", lambda x: jnp.float64(x.astype(int) * 0)),
+    ("a loop until", lambda x: jax.lax.while_loop(lambda c: c[0] < 3, lambda c: (c[0] + 1, c[1]), (0, x))[0] + 0.0),
+]
+
+
+@pytest.mark.parametrize("name, function", WITHOUT_FLOW, ids=[row[0] for row in WITHOUT_FLOW])
+def test_no_floating_data_flows_through_a_decision_or_an_integer(name: str, function: Function) -> None:
+    assert independent(lambda x: function(x), 0.5) == [[True]]
 
 
 def test_what_cannot_be_traced_proves_nothing_and_has_no_complex_step() -> None:
