@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
+
+from gradhook.comparison.agreement import differ
 from gradhook.comparison.judge import Array, Estimate, Flags, Tolerance, columns_of
 from gradhook.model import Mode
 from gradhook.pictures import Curve, Jacobian
@@ -202,13 +205,22 @@ class Located:
 
 @dataclass(frozen=True)
 class Route:
-    """The same numbers computed in two ways that must agree to rounding: what is compared, both results, their size."""
+    """The same numbers computed in two ways that must agree to rounding: what is compared, and both results.
+
+    ``allowed`` is how far each element may lie from its other because of its rounding, or of a loop that stops early.
+    """
 
     name: str
     mode: Mode | None
     got: Array | Fault
     expected: Array
-    size: Array
+    allowed: Array | float = 0.0
+
+    def wrong(self, relative: float) -> Flags:
+        """Where the two differ, each element on its own scale."""
+        if isinstance(self.got, Fault):
+            return np.zeros(self.expected.shape, dtype=bool)
+        return differ(self.got, self.expected, relative, self.allowed)
 
 
 class Pictures(Protocol):

@@ -182,14 +182,14 @@ def _while(equation: Any, inputs: list[Flow], here: Where) -> list[Flow]:
     held, start = inputs[asked : asked + constants], inputs[asked + constants :]
     carry = _repeated(params["body_jaxpr"], held, start, [], here)
     (goes_on,) = flows(params["cond_jaxpr"], [*inputs[:asked], *carry], here)
-    if not goes_on.chosen or not _is_users(params["cond_jaxpr"]):
+    if not goes_on.chosen or not is_users(params["cond_jaxpr"]):
         return carry
     body = jaxprs.opened(params["body_jaxpr"])
     stays = [one is other for one, other in zip(body.invars[constants:], body.outvars, strict=True)]
     return [flow if still else flow.through(LOOP) for flow, still in zip(carry, stays, strict=True)]
 
 
-def _is_users(condition: Any) -> bool:
+def is_users(condition: Any) -> bool:
     """Whether the accuracy of a loop is chosen by its user."""
     path = jaxprs.definition(condition)[1].replace("\\", "/")
     return not jaxprs.of_jax(path) or any(part in path for part in _SOLVERS)
