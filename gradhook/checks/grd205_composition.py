@@ -1,9 +1,10 @@
-"""Is the derivative the same inside every transformation, and for every choice of differentiated arguments?"""
+"""GRD205: the derivative is the same inside every transformation and for every choice of differentiated arguments."""
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import replace
 
+from gradhook.comparison.agreement import farthest
 from gradhook.comparison.judge import SURROGATE
 from gradhook.comparison.messages import number
 from gradhook.comparison.probe import Fault, Probe
@@ -26,7 +27,7 @@ def run(probe: Probe) -> Outcome:
     if rulebook.reason:
         return _untraceable(rulebook.reason, probe)
     trials = [t for t in rulebook.composition() if not (isinstance(t.got, Fault) and t.got.missing)]
-    findings = [finding for trial in trials if (finding := _finding(trial, probe))]
+    findings = [finding for trial in _once(trials) if (finding := _finding(trial, probe))]
     note = f"asked in {len(trials)} compositions" if not findings else ", ".join(t.name for t in trials if _is_wrong(t))
     return Outcome(
         RULE.code, Verdict.FAIL if findings else Verdict.PASS, probe.case, tuple(findings[:SHOWN]), SURROGATE, note
@@ -34,7 +35,7 @@ def run(probe: Probe) -> Outcome:
 
 
 def _untraceable(reason: str, probe: Probe) -> Outcome:
-    """Whoever declares a surrogate means to train with it; an exact rule may be for eager use."""
+    """A surrogate is meant for training; an exact rule may be for eager use."""
     if not probe.is_surrogate or probe.contract() is None:
         return Outcome(RULE.code, Verdict.SKIP, probe.case, note=reason)
     finding = Finding(
@@ -43,6 +44,16 @@ def _untraceable(reason: str, probe: Probe) -> Outcome:
         "or name the others in nondiff_argnums",
     )  # fmt: skip
     return Outcome(RULE.code, Verdict.FAIL, probe.case, (finding,))
+
+
+def _once(trials: list[Trial]) -> list[Trial]:
+    """The trials, with one for all that raise the same: it is one fault, however often it is met."""
+    raising: dict[str, list[Trial]] = {}
+    for trial in trials:
+        if isinstance(trial.got, Fault):
+            raising.setdefault(trial.got.message, []).append(trial)
+    merged = [replace(same[0], name=", ".join(t.name for t in same)) for same in raising.values()]
+    return [*merged, *(trial for trial in trials if not isinstance(trial.got, Fault))]
 
 
 def _is_wrong(trial: Trial) -> bool:
@@ -57,10 +68,10 @@ def _finding(trial: Trial, probe: Probe) -> Finding | None:
         text = f"{trial.name} raises {trial.got.message}"
         return Finding(
             RULE.code, Verdict.FAIL, text, case=probe.case, mode=trial.mode, path=trial.got.path or None,
-            line=trial.got.line or None, help=f"the plain {what} exists, so that of {trial.name} must, too",
+            line=trial.got.line or None, help=f"the plain {what} exists, so those of the compositions must, too",
         )  # fmt: skip
-    k = int(np.argmax(trial.wrong(SURROGATE)))
-    got, wanted = float(trial.got.ravel()[k]), float(trial.wanted.ravel()[k])
+    place = farthest(trial.got, trial.wanted, trial.wrong(SURROGATE))
+    got, wanted = float(trial.got[place]), float(trial.wanted[place])
     return Finding(
         RULE.code, Verdict.FAIL, f"{trial.name} gives the {what} {number(got)}, called alone it is {number(wanted)}",
         case=probe.case, mode=trial.mode, order=1, claimed=got, measured=wanted, tolerance=SURROGATE,
