@@ -27,8 +27,8 @@ from gradhook.model import Mode, Shape, Verdict
 BAR = 4
 """The roundoff that a few perturbed runs show is itself uncertain: the bar of the complex step is this much wider."""
 ZERO = 64
-"""A claim within so many roundoffs of its terms, where the complex step gives 0 within its bar, is a 0 that cancellation
-made. It is measured by how steep the surroundings are on the same line, or by the value over its scale."""
+"""A claim within so many roundoffs of its terms, where the complex step gives 0 within its bar, is a 0 made by
+cancellation. It is measured by how steep the surroundings are on the same line, or by the value over its scale."""
 UNRESOLVED = ("GRD405", "GRD406", "GRD408", "GRD409")
 """The causes of doubt in which the derivative exists, and only differences cannot see it."""
 
