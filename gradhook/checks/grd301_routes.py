@@ -11,6 +11,7 @@ from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict, worst
 
 RULE = Rule("GRD301", "routes", "Do vmap and a loop, linearize and jvp, one argument alone and all together agree?")
 APPLIES = frozenset({ClaimKind.EXACT})
+VMAP = "under vmap"
 
 
 def run(probe: Probe) -> Outcome:
@@ -19,15 +20,26 @@ def run(probe: Probe) -> Outcome:
     if not routes:
         note = "nothing in the function takes part in JAX's transformations, so its routes agree by construction"
         return Outcome(RULE.code, Verdict.SKIP, probe.case, note=note)
-    findings = tuple(finding for route in routes if (finding := _answer(route, probe)))
+    found = [finding for route in routes if (finding := _answer(route, probe))]
+    advice = [finding for finding in found if finding.verdict is Verdict.ADVICE]
+    advice = advice[:1] if _may_advise(routes, probe) else []
+    findings = (*(finding for finding in found if finding.verdict is not Verdict.ADVICE), *advice)
     note = "; ".join(dict.fromkeys(f"{r.name} it raises {r.got.message}" for r in routes if isinstance(r.got, Fault)))
     return Outcome(RULE.code, worst([f.verdict for f in findings] or [Verdict.PASS]), probe.case, findings, note=note)
 
 
+def _may_advise(routes: list[Route], probe: Probe) -> bool:
+    """Whether the value can be mapped, and no other question (GRD205, of a rule) says that its derivative cannot."""
+    mapped = not any(route.name == VMAP and route.mode is None and isinstance(route.got, Fault) for route in routes)
+    rulebook = probe.rulebook()
+    return mapped and (rulebook is None or bool(rulebook.reason))
+
+
 def _answer(route: Route, probe: Probe) -> Finding | None:
     if isinstance(route.got, Fault):
-        # Not every function can be mapped (a callback without a vmap method): the note says so, it is no fault.
-        return None if route.name == "under vmap" or route.got.missing else _raised(route, route.got, probe)
+        # Not every function can be mapped (a callback without a vmap method), and nobody has claimed that it can: the
+        # note says so, and where the value can be mapped but not the derivative, that is advice.
+        return None if route.got.missing else _raised(route, route.got, probe)
     with np.errstate(all="ignore"):
         gap = np.abs(route.got - route.expected)
         wrong = ~(gap <= ADJOINT * route.size) & np.isfinite(route.expected)
@@ -42,6 +54,12 @@ def _answer(route: Route, probe: Probe) -> Finding | None:
 
 
 def _raised(route: Route, fault: Fault, probe: Probe) -> Finding:
+    if route.name == VMAP:
+        text = f"not differentiable under vmap: {_mode(route)} raises {fault.message.partition(':')[0]}"
+        return Finding(
+            RULE.code, Verdict.ADVICE, text, case=probe.case, mode=route.mode, order=1, path=fault.path or None,
+            line=fault.line or None, help=f"{_help(route)}: {fault.message}",
+        )  # fmt: skip
     return Finding(
         RULE.code, Verdict.FAIL, f"{_mode(route)} {route.name} raises {fault.message}", case=probe.case,
         mode=route.mode, order=1, path=fault.path or None, line=fault.line or None, help=_help(route),
@@ -53,7 +71,7 @@ def _mode(route: Route) -> str:
 
 
 def _help(route: Route) -> str:
-    if route.name == "under vmap":
+    if route.name == VMAP:
         return "look at custom batching rules (custom_vmap) and at reductions over the wrong axis in a rule"
     if route.name.endswith("alone"):
         return "look at branches of the rule for symbolic zeros or None: they must drop a term, not a factor"

@@ -18,6 +18,7 @@ from gradhook.reporters.markdown import cut
 from gradhook.reporters.screen import MARGIN, STYLE, View, below, dotted, row, unbroken, wrapped
 from gradhook.reporters.wording import (
     WORSE_FIRST,
+    advice,
     answers,
     asked,
     bias,
@@ -66,6 +67,7 @@ def render(
     """
     view = View(width, color, verbose, quiet, only_failures, blocks, sources)
     parts = [_file(path, targets, view) for path, targets in _by_file(report.targets, view)]
+    parts += [lines] if not only_failures and (lines := _advice(report.targets, view)) else []
     parts += [_notices(notices, view)] if (notices := changes.others(report)) and not only_failures else []
     parts += [_changes(report, view)] if report.against else []
     parts += [lines] if (lines := list(slowest(report, durations))) else []
@@ -227,6 +229,18 @@ def _printed(output: str, view: View) -> Iterator[str]:
     if len(kept) < len(lines):
         yield " " * view.indent + f"| … {len(lines) - len(kept)} lines before; -v shows all"
     yield from (" " * view.indent + f"| {line}" for line in kept)
+
+
+def _advice(targets: Iterable[TargetReport], view: View) -> list[str]:
+    """A line for each piece of advice, in the order of the files; what would mend it with ``verbose``."""
+    lines = []
+    for target in sorted(targets, key=lambda report: (report.target.path, report.target.line)):
+        for finding in advice(target):
+            said = f"{place(finding, target.target)}: {finding.code} {clean(target.target.qualname)}: {finding.message}"
+            first, *rest = below(said, view)
+            lines += ["  " + first.lstrip(), *rest]
+            lines += below(f"help: {finding.help}", view) if view.verbose and finding.help else []
+    return [view.paint("advice, beyond what is claimed", "1"), *lines] if lines else []
 
 
 def _notices(notices: Iterable[Notice], view: View) -> list[str]:

@@ -115,7 +115,7 @@ def _untested(outcomes: list[Outcome], target: Target, situation: Situation) -> 
     """An answer of its own where no question about the derivative could be asked: silence must not look like a pass."""
     asked = {"exact": ("GRD101", "GRD102"), "surrogate": ("GRD201", "GRD202")}.get(target.claim, ())
     answers = [o for o in outcomes if o.code in asked]
-    reported = any(o.findings for o in outcomes)
+    reported = any(f.verdict is not Verdict.ADVICE for o in outcomes for f in o.findings)
     if not asked or situation.error is not None or reported or any(o.verdict is not Verdict.SKIP for o in answers):
         return []
     reasons = "; ".join(dict.fromkeys(o.note for o in answers if o.note))
