@@ -22,6 +22,7 @@ from gradhook.numerics.demands import Demands, Situation
 from gradhook.worker.annotated import annotated
 from gradhook.worker.drawable import confined, specs
 from gradhook.worker.expressions import evaluate, reference
+from gradhook.worker.taken import SHAPES, dtypes
 
 MODES = ("fwd", "rev")
 KINKS = ("left", "right", "mean", "subgradient")
@@ -29,8 +30,6 @@ ORDER2 = ("zero", "of the surrogate", "error")
 TIES = ("even", "away", "up", "down")
 BOUNDS = ("closed", "open")
 STOPPED = ("frozen",)
-DTYPES = ("float16", "bfloat16", "float32", "float64")
-SHAPES = ("any",)
 _CASE_KEYS = ("args", "kwargs", "value", "derivative", "tangent", "kink", "raises", "match")
 DEFAULT_CASE, ANNOTATED_CASE = "args", "annotations"
 
@@ -61,7 +60,7 @@ def demands(options: Mapping[str, Any], settings: CheckSettings, surrogate: bool
         order2=_one_of("order2", said.get("order2"), ORDER2),
         ties=_one_of("ties", said.get("ties"), TIES),
         bounds=_one_of("bounds", said.get("bounds"), BOUNDS),
-        dtypes=_dtypes(said.get("dtypes")),
+        dtypes=dtypes(said.get("dtypes")),
         shapes=_one_of("shapes", said.get("shapes"), SHAPES),
         frozen=_one_of("stop_gradient", said.get("stop_gradient"), STOPPED) is not None,
     )
@@ -197,16 +196,6 @@ def _wrt(given: Any) -> Any:
     if given is not None and not all(isinstance(i, (int, str)) and not isinstance(i, bool) for i in items):
         raise GradhookError(f"wrt={given!r}", "wrt names arguments by position or name, for example wrt=(0, 'scale')")
     return given
-
-
-def _dtypes(given: Any) -> tuple[str, ...]:
-    """The names of dtypes, which may be given as such or as ``jnp.bfloat16``."""
-    items = given.split(",") if isinstance(given, str) else given if isinstance(given, (list, tuple)) else [given]
-    names = [item.strip() if isinstance(item, str) else getattr(item, "__name__", str(item)) for item in items]
-    if given is not None and (not names or not set(names) <= set(DTYPES)):
-        text = f'dtypes names some of {", ".join(DTYPES)}, for example dtypes=("float32", "bfloat16")'
-        raise GradhookError(f"dtypes={given!r}", text)
-    return () if given is None else tuple(names)
 
 
 def _exact_in(given: Any) -> tuple[int | str, ...] | None:
