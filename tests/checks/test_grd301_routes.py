@@ -89,4 +89,15 @@ def test_a_function_that_cannot_be_mapped(ask: Any) -> None:
         )
 
     outcome = ask(check, called_back, normal(3))
-    assert outcome.verdict is not Verdict.FAIL
+    assert (outcome.verdict, outcome.findings) == (Verdict.PASS, ()) and "under vmap it raises" in outcome.note
+
+
+def test_a_derivative_that_cannot_be_mapped_is_advice(ask: Any) -> None:
+    f = jax.custom_jvp(jnp.sin)
+    shape = jax.ShapeDtypeStruct((3,), "float64")
+    f.defjvp(lambda p, t: (f(p[0]), jax.pure_callback(np.cos, shape, p[0]) * t[0]))
+    outcome = ask(check, lambda x: 2 * f(x), normal(3))
+    (finding,) = outcome.findings
+    assert (outcome.verdict, finding.verdict) == (Verdict.PASS, Verdict.ADVICE)
+    assert finding.message.startswith("not differentiable under vmap: forward mode raises ")
+    assert ask(check, f, normal(3)).findings == ()  # GRD205 says it of a rule itself
