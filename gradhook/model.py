@@ -150,6 +150,14 @@ class Outcome:
 
 
 @dataclass(frozen=True)
+class Progress:
+    """An answer, told as soon as it is there, and the codes of the questions about its case that are still open."""
+
+    outcome: Outcome
+    open: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Seconds:
     """Where the time of a target went."""
 

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 from gradhook import accounts, pictures
 from gradhook.errors import GradhookError
-from gradhook.model import CheckSettings, Target, TargetReport
+from gradhook.model import CheckSettings, Progress, Target, TargetReport
 
 VERSION = 1
 _PARTS = {**vars(pictures), **vars(accounts)}
@@ -73,6 +73,14 @@ class Began:
 
 
 @dataclass(frozen=True)
+class Partly:
+    """One answer about a job, while others are still to come."""
+
+    number: int
+    progress: Progress
+
+
+@dataclass(frozen=True)
 class Answered:
     """The answers about job ``number``."""
 
@@ -93,9 +101,8 @@ class Depended:
     """On what the answers of this worker rest; said once, at the end.
 
     ``files`` are rows of path, stamp and content (``cache.fingerprints``), ``needs`` maps each job's number, as text,
-    to the numbers of its rows. ``patterns`` maps such numbers to folder, patterns and what they mean. ``common`` is
-    what all answers rest on: ``rows``, installed ``modules`` with their state, the ``sites`` of ``cache.installed``
-    for the distributions ``names``, and the environment ``variables`` that were read.
+    to its rows, ``patterns`` to folder, patterns and what they mean. ``common`` is what all answers rest on: ``rows``,
+    ``modules`` with their state, ``sites`` of ``cache.installed`` for distributions ``names``, ``variables`` read.
     """
 
     files: tuple[tuple[str, str, str], ...] = ()
@@ -123,9 +130,8 @@ class Bye:
     rest: bool = False
 
 
-Message = Request | Hello | Began | Answered | Discovered | Ready | Ask | Depended | Bye
-_KINDS = (Request, Hello, Began, Answered, Discovered, Ready, Ask, Depended, Bye)
-_MESSAGES: dict[str, type[Any]] = {kind.__name__: kind for kind in _KINDS}
+Message = Request | Hello | Began | Partly | Answered | Discovered | Ready | Ask | Depended | Bye
+_MESSAGES: dict[str, type[Any]] = {kind.__name__: kind for kind in typing.get_args(Message)}
 
 
 def encode(message: Message) -> str:
@@ -141,12 +147,10 @@ def decode(line: str) -> Message:
     """
     try:
         fields = parse(line)
-        kind = _MESSAGES[fields.pop("message")]
-        message: Message = build(kind, fields)
+        message: Message = build(_MESSAGES[fields.pop("message")], fields)
     except MISFITS as error:
-        raise GradhookError(
-            f"the worker and gradhook do not understand each other: {error}", "install one version of gradhook only"
-        ) from error
+        text = f"the worker and gradhook do not understand each other: {error}"
+        raise GradhookError(text, "install one version of gradhook only") from error
     if isinstance(message, Request) and message.version != VERSION:
         raise GradhookError(f"the request has version {message.version}, not {VERSION}", "install one gradhook only")
     return message
@@ -167,8 +171,7 @@ def parse(text: str | bytes) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    if len(found := dict(pairs)) < len(pairs):
         raise ValueError("a key stands twice in an object")
     return found
 

@@ -1,9 +1,8 @@
-"""Is a custom rule linear in the tangent, so that reverse mode exists and is its adjoint?"""
+"""GRD203: a custom rule is linear in the tangent, so that reverse mode exists and is its adjoint."""
 
 from __future__ import annotations
 
-import numpy as np
-
+from gradhook.comparison.agreement import farthest
 from gradhook.comparison.judge import ADJOINT, SURROGATE
 from gradhook.comparison.messages import MODE_NAMES, number
 from gradhook.comparison.probe import Fault, Probe
@@ -21,7 +20,7 @@ _HELP = (
 
 
 def run(probe: Probe) -> Outcome:
-    """Ask for the derivative of zero, of multiples by powers of two (exactly), of a sum; then <w, Jv> = <J^T w, v>."""
+    """Ask for the derivative of zero, of multiples by powers of two, of a sum; then <w, Jv> = <J^T w, v>."""
     rulebook = probe.rulebook()
     if rulebook is None:
         return Outcome(RULE.code, Verdict.SKIP, probe.case, note="the function is no custom rule")
@@ -47,8 +46,8 @@ def _finding(trial: Trial, probe: Probe) -> Finding | None:
     wrong = trial.wrong(ADJOINT if trial.mode is None else SURROGATE)
     if not wrong.any():
         return None
-    k = int(np.argmax(wrong))
-    got, wanted = float(trial.got.ravel()[k]), float(trial.wanted.ravel()[k])
+    place = farthest(trial.got, trial.wanted, wrong)
+    got, wanted = float(trial.got[place]), float(trial.wanted[place])
     return Finding(
         RULE.code, Verdict.FAIL, _text(trial, got, wanted), case=probe.case, mode=trial.mode, order=1,
         claimed=got, measured=wanted, help=_HELP,

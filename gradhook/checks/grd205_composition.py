@@ -1,9 +1,10 @@
-"""Is the derivative the same inside every transformation, and for every choice of differentiated arguments?"""
+"""GRD205: the derivative is the same inside every transformation and for every choice of differentiated arguments."""
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import replace
 
+from gradhook.comparison.agreement import farthest
 from gradhook.comparison.judge import SURROGATE
 from gradhook.comparison.messages import number
 from gradhook.comparison.probe import Fault, Probe
@@ -26,7 +27,7 @@ def run(probe: Probe) -> Outcome:
     if rulebook.reason:
         return _untraceable(rulebook.reason, probe)
     trials = [t for t in rulebook.composition() if not (isinstance(t.got, Fault) and t.got.missing)]
-    found = [finding for trial in trials if (finding := _finding(trial, probe))]
+    found = [finding for trial in _once(trials) if (finding := _finding(trial, probe))]
     findings = [finding for finding in found if finding.verdict is Verdict.FAIL] or found[:1]
     note = f"asked in {len(trials)} compositions" if not findings else ", ".join(t.name for t in trials if _is_wrong(t))
     verdict = worst([finding.verdict for finding in findings] or [Verdict.PASS])
@@ -34,7 +35,7 @@ def run(probe: Probe) -> Outcome:
 
 
 def _untraceable(reason: str, probe: Probe) -> Outcome:
-    """Whoever declares a surrogate means to train with it; an exact rule may be for eager use."""
+    """A surrogate is meant for training; an exact rule may be for eager use."""
     if not probe.is_surrogate or probe.contract() is None:
         return Outcome(RULE.code, Verdict.SKIP, probe.case, note=reason)
     finding = Finding(
@@ -43,6 +44,16 @@ def _untraceable(reason: str, probe: Probe) -> Outcome:
         "or name the others in nondiff_argnums",
     )  # fmt: skip
     return Outcome(RULE.code, Verdict.FAIL, probe.case, (finding,))
+
+
+def _once(trials: list[Trial]) -> list[Trial]:
+    """The trials, with one for all that raise the same: it is one fault, however often it is met."""
+    raising: dict[str, list[Trial]] = {}
+    for trial in trials:
+        if isinstance(trial.got, Fault):
+            raising.setdefault(trial.got.message, []).append(trial)
+    merged = [replace(same[0], name=", ".join(t.name for t in same)) for same in raising.values()]
+    return [*merged, *(trial for trial in trials if not isinstance(trial.got, Fault))]
 
 
 def _is_wrong(trial: Trial) -> bool:
@@ -54,15 +65,15 @@ def _finding(trial: Trial, probe: Probe) -> Finding | None:
         return None
     what = "value" if trial.mode is None else "derivative"
     if isinstance(trial.got, Fault):
-        if "vmap" in trial.name:
+        if all("vmap" in name for name in trial.name.split(", ")):
             return _unmapped(trial, trial.got, probe)
         text = f"{trial.name} raises {trial.got.message}"
         return Finding(
             RULE.code, Verdict.FAIL, text, case=probe.case, mode=trial.mode, path=trial.got.path or None,
-            line=trial.got.line or None, help=f"the plain {what} exists, so that of {trial.name} must, too",
+            line=trial.got.line or None, help=f"the plain {what} exists, so those of the compositions must, too",
         )  # fmt: skip
-    k = int(np.argmax(trial.wrong(SURROGATE)))
-    got, wanted = float(trial.got.ravel()[k]), float(trial.wanted.ravel()[k])
+    place = farthest(trial.got, trial.wanted, trial.wrong(SURROGATE))
+    got, wanted = float(trial.got[place]), float(trial.wanted[place])
     return Finding(
         RULE.code, Verdict.FAIL, f"{trial.name} gives the {what} {number(got)}, called alone it is {number(wanted)}",
         case=probe.case, mode=trial.mode, order=1, claimed=got, measured=wanted, tolerance=SURROGATE,
@@ -71,9 +82,10 @@ def _finding(trial: Trial, probe: Probe) -> Finding | None:
 
 
 def _unmapped(trial: Trial, fault: Fault, probe: Probe) -> Finding:
-    """Not every function can be mapped, and nobody has claimed that it can; wrong numbers are another matter."""
+    """Advice: that a function can be mapped is part of no claim; wrong numbers are another matter."""
     what = "cannot be mapped" if trial.mode is None else "not differentiable under vmap"
+    text = f"{what}: {trial.name.partition(', ')[0]} raises {fault.message.partition(':')[0]}"
     return Finding(
-        RULE.code, Verdict.ADVICE, f"{what}: {trial.name} raises {fault.message.partition(':')[0]}", case=probe.case,
+        RULE.code, Verdict.ADVICE, text, case=probe.case,
         mode=trial.mode, path=fault.path or None, line=fault.line or None, help=fault.message,
     )  # fmt: skip

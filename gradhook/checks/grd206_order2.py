@@ -54,7 +54,7 @@ def _finding(trial: Trial, order2: str | None, probe: Probe) -> Finding | None:
             help='declare order2="error" if that is meant',
         )  # fmt: skip
     wanted = np.where(np.isnan(trial.wanted), trial.got, trial.wanted)
-    wrong = Trial(trial.name, trial.mode, trial.got, wanted).wrong(ADJOINT)
+    wrong = replace(trial, wanted=wanted).wrong(ADJOINT)
     if not wrong.any():
         return None
     k = int(np.argmax(wrong))

@@ -1,9 +1,9 @@
-"""Do two calls with the same arguments agree, and is every random key used once?"""
+"""GRD303: two calls with the same arguments agree, and every random key is used once."""
 
 from __future__ import annotations
 
-import numpy as np
-
+from gradhook.comparison.agreement import farthest
+from gradhook.comparison.judge import ADJOINT
 from gradhook.comparison.messages import number
 from gradhook.comparison.probe import Fault, Probe, Route
 from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
@@ -13,7 +13,7 @@ APPLIES = frozenset({ClaimKind.EXACT, ClaimKind.SURROGATE})
 
 
 def run(probe: Probe) -> Outcome:
-    """Compare the bits of two values; ask JAX's key-reuse checker where random numbers are drawn."""
+    """Compare two values up to rounding; ask JAX's key-reuse checker where random numbers are drawn."""
     findings = [finding for route in probe.repeated() if (finding := _differs(route, probe))]
     if complaint := probe.reused_keys():
         text = f"a PRNG key is used twice: {complaint}"
@@ -23,10 +23,11 @@ def run(probe: Probe) -> Outcome:
 
 
 def _differs(route: Route, probe: Probe) -> Finding | None:
-    if isinstance(route.got, Fault) or np.array_equal(route.got, route.expected, equal_nan=True):
+    wrong = route.wrong(ADJOINT)
+    if isinstance(route.got, Fault) or not wrong.any():
         return None
-    k = int(np.argmax(~((route.got == route.expected) | (np.isnan(route.got) & np.isnan(route.expected)))))
-    got, expected = float(route.got.ravel()[k]), float(route.expected.ravel()[k])
+    place = farthest(route.got, route.expected, wrong)
+    got, expected = float(route.got[place]), float(route.expected[place])
     text = f"{route.name} with the same arguments the value is {number(got)}, before {number(expected)}"
     return Finding(
         RULE.code, Verdict.FAIL, text,

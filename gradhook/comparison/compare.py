@@ -1,4 +1,4 @@
-"""What does a comparison of claims and measurements say, and which of its many elements does it show?"""
+"""Compare claims with measurements, and choose which elements a report shows."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gradhook.comparison.adjustments import soften, within_iteration
+from gradhook.comparison.adjustments import adjusted, with_convention
+from gradhook.comparison.cause import why
 from gradhook.comparison.judge import (
+    TINY,
     Array,
     Estimate,
     Flags,
     Judgement,
-    columns_of,
-    judge,
     shape_of,
 )
 from gradhook.comparison.messages import Spot, declared_kink, located, mode_name, text
-from gradhook.comparison.probe import Fault, Label, Pictures, Probe, Study
+from gradhook.comparison.probe import BALANCED, Fault, Label, Pictures, Probe, Study
 from gradhook.model import Finding, Mode, Outcome, Shape, Verdict, worst
 
 SHOWN = 4
@@ -47,30 +47,15 @@ def compared(study: Study, mode: Mode, probe: Probe) -> Compared | Fault:
     claim = study.claims[mode]
     if isinstance(claim, Fault):
         return claim
-    measured = columns_of(study.measured, study.columns(mode))
+    measured = study.measured_by(mode)
     defined = np.isfinite(measured.centre)[None, :] & np.isfinite(claim)
-    judged = soften(study, mode, claim, measured, _judge(study, claim, measured, probe), probe)
-    return Compared(study, mode, claim, measured, judged, defined)
+    return Compared(study, mode, claim, measured, judged(study, mode, claim, probe), defined)
 
 
 def judged(study: Study, mode: Mode, claim: Array, probe: Probe) -> Judgement:
     """The judgement of any claim about the numbers that a study measured for a mode."""
-    return _judge(study, claim, columns_of(study.measured, study.columns(mode)), probe)
-
-
-def _judge(study: Study, claim: Array, measured: Estimate, probe: Probe) -> Judgement:
-    """A convention at kinks speaks of coordinates; along one that moves everything any slope between is kept."""
-    judged = within_iteration(claim, measured, judge(claim, measured, probe.tolerance, probe.kink), probe)
-    if probe.kink is None:
-        return judged
-    everything = np.array([label.leaf == "direction" for label in study.input_labels])[:, None]
-    loose = judge(claim, measured, probe.tolerance, "subgradient")
-    return Judgement(
-        np.where(everything, loose.verdict, judged.verdict),
-        np.where(everything, loose.code, judged.code),
-        judged.tolerance,
-        np.where(everything, loose.resolution, judged.resolution),
-    )
+    by_differences = with_convention(study, claim, study.measured_by(mode), probe, probe.rounding(study.path, mode))
+    return adjusted(study, mode, claim, by_differences, probe)
 
 
 def _fault(fault: Fault, study: Study, mode: Mode, probe: Probe, code: str) -> Outcome:
@@ -136,7 +121,8 @@ def _why_nothing(compared: Compared) -> str:
 def _repeated(compared: Compared) -> Flags:
     """Directions that move everything, where every coordinate was followed too: they may accuse, but add no doubt."""
     everything = np.array([label.leaf == "direction" for label in compared.study.input_labels])
-    return np.broadcast_to((everything & ~everything.all())[:, None], compared.claimed.shape)
+    balanced = np.array([label.part == BALANCED for label in compared.study.input_labels])
+    return np.broadcast_to(((everything & ~everything.all()) | balanced)[:, None], compared.claimed.shape)
 
 
 def _shown(compared: Compared, where: Flags, verdict: Verdict, probe: Probe, code: str) -> list[Finding]:
@@ -155,10 +141,12 @@ def _shown(compared: Compared, where: Flags, verdict: Verdict, probe: Probe, cod
 
 
 def relative_gap(compared: Compared) -> Array:
-    """How far apart the two numbers are, in units of the derivative's scale."""
+    """How far each claim is off, relative to its own size or what was measured."""
+    reference = compared.judgement.reference
     with np.errstate(all="ignore"):
-        size = np.maximum(np.maximum(np.abs(compared.measured.value), compared.measured.scale), 1e-300)
-        gap = np.abs(compared.claimed - compared.measured.value) / size
+        gap = np.abs(compared.claimed - reference) / np.maximum(
+            np.maximum(np.abs(reference), np.abs(compared.claimed)), TINY
+        )
     return np.asarray(np.nan_to_num(gap, nan=np.inf))
 
 
@@ -171,14 +159,12 @@ def _output(compared: Compared, column: int) -> Label:
 def _finding(
     compared: Compared, place: tuple[int, int], count: int, verdict: Verdict, probe: Probe, code: str
 ) -> Finding:
-    cause = str(compared.judgement.code[place]) or code
-    narrow = probe.narrowings() if cause in ("GRD405", "GRD406", "GRD407", "GRD409") else []
-    what, path, line = narrow[0] if narrow else ("", "", 0)
+    cause, (what, path, line) = why(compared.study, compared.mode, compared.judgement, place, probe)
+    cause = cause or code
     spot = Spot(
         compared.study, compared.mode, compared.claimed, compared.measured, compared.judgement, place,
         compared.study.input_labels[place[0]], _output(compared, place[1]), what,
     )  # fmt: skip
-    cause = "GRD406" if narrow else cause
     message, help = declared_kink(spot, probe.kink) if _at_kink(compared, place, verdict) else text(cause, spot)
     more = f" (and {count - 1} more element{'s' if count > 2 else ''})" if count > 1 else ""
     if verdict is Verdict.FAIL and spot.input.leaf == "direction" and not compared.study.path:
@@ -187,7 +173,7 @@ def _finding(
     return Finding(
         cause, verdict, message + more, case=probe.case, mode=compared.mode, order=compared.study.order,
         leaf=spot.input.leaf, index=spot.input.index, output=str(spot.output), claimed=float(compared.claimed[place]),
-        measured=spot.get("value"), error=spot.get("error"), tolerance=float(compared.judgement.tolerance[place]),
+        measured=spot.reference, error=spot.error, tolerance=float(compared.judgement.tolerance[place]),
         resolution=_seen(compared, place, cause), path=path or None, line=line or None, help=help,
         curve=pictures.curve(compared.study.path, compared.mode, place) if (pictures := probe.pictures()) else None,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What does a check see of a function held at a case?
+"""The probe: a function held at a case, as the checks see it.
 
 Checks are handed a ``Probe`` and read arrays from it; they never call JAX. The numeric side implements it.
 """
@@ -9,7 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from gradhook.comparison.judge import Array, Estimate, Tolerance, columns_of
+import numpy as np
+
+from gradhook.comparison.agreement import differ
+from gradhook.comparison.judge import Array, Estimate, Flags, Tolerance, columns_of
 from gradhook.model import Mode
 from gradhook.pictures import Curve, Jacobian
 
@@ -17,9 +20,21 @@ if TYPE_CHECKING:
     from gradhook.comparison.surrogate_probe import Rulebook
 
 
+Narrowing = tuple[str, str, int]
+"""What narrows a float below 64 bits, and the file and line where it does."""
+ALONG = " (along a direction)"
+"""The part of a label that names a direction through one leaf, or a group of leaves, instead of one number."""
+
+BALANCED = " (balanced)"
+"""The part of the label of a direction along which all inputs of a large function contribute alike."""
+
+
 @dataclass(frozen=True)
 class Label:
-    """The name of one real number in a tree: ``params['w'][0, 2]``, with ``.imag`` for a complex one's second half."""
+    """The name of one real number in a tree: ``params['w'][0, 2]``, with ``.imag`` for a complex one's second half.
+
+    The leaf ``direction`` names a direction that moves everything; the part ``ALONG`` one that moves a leaf alone.
+    """
 
     leaf: str
     index: tuple[int, ...] = ()
@@ -28,6 +43,11 @@ class Label:
     def __str__(self) -> str:
         index = f"[{', '.join(map(str, self.index))}]" if self.index else ""
         return f"{self.leaf}{index}{self.part}"
+
+    @property
+    def moves_many(self) -> bool:
+        """Whether this names a direction that moves many inputs, not a single number."""
+        return self.leaf == "direction" or self.part == ALONG
 
 
 @dataclass(frozen=True)
@@ -38,6 +58,30 @@ class Fault:
     message: str
     path: str = ""
     line: int = 0
+
+
+@dataclass(frozen=True)
+class Pullbacks:
+    """Cotangents of several signs and sizes, pulled back: they show a rule that is not linear in its cotangent.
+
+    Each is a combination ``mix`` (e, r) of the r cotangents whose pullbacks are claimed; ``claims`` (D, e) are the
+    pullbacks along the directions of the study.
+    """
+
+    mix: Array
+    claims: Array
+
+
+@dataclass(frozen=True)
+class Witness:
+    """The complex step of the numbers of a study: ``value`` ± ``error``, each (D, columns); nan where it has none.
+
+    ``error`` is the roundoff of the derivative's own terms. ``reason`` names what keeps some numbers from it.
+    """
+
+    value: Array
+    error: Array
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -57,6 +101,7 @@ class Study:
     weights: Array
     measured: Estimate
     claims: Mapping[Mode, Array | Fault]
+    pullbacks: Pullbacks | None = None
 
     @property
     def order(self) -> int:
@@ -71,6 +116,12 @@ class Study:
         """The columns of ``measured`` that the claims of a mode speak of."""
         outputs = len(self.output_labels)
         return slice(outputs, None) if mode == "rev" and len(self.weights) else slice(0, outputs)
+
+    def column_labels(self, mode: Mode) -> tuple[Label, ...]:
+        """The names of the columns that the claims of a mode speak of."""
+        if mode == "rev" and len(self.weights):
+            return tuple(Label("combination", (k,)) for k in range(len(self.weights)))
+        return self.output_labels
 
 
 @dataclass(frozen=True)
@@ -154,13 +205,22 @@ class Located:
 
 @dataclass(frozen=True)
 class Route:
-    """The same numbers computed in two ways that must agree to rounding: what is compared, both results, their size."""
+    """The same numbers computed in two ways that must agree to rounding: what is compared, and both results.
+
+    ``allowed`` is how far each element may lie from its other because of its rounding, or of a loop that stops early.
+    """
 
     name: str
     mode: Mode | None
     got: Array | Fault
     expected: Array
-    size: Array
+    allowed: Array | float = 0.0
+
+    def wrong(self, relative: float) -> Flags:
+        """Where the two differ, each element on its own scale."""
+        if isinstance(self.got, Fault):
+            return np.zeros(self.expected.shape, dtype=bool)
+        return differ(self.got, self.expected, relative, self.allowed)
 
 
 class Pictures(Protocol):
@@ -200,11 +260,11 @@ class Probe(Protocol):
     def gradient_dtypes(self) -> list[tuple[Label, str, str]]:
         """For each differentiated leaf, its dtype and that of its gradient."""
 
-    def narrowings(self) -> list[tuple[str, str, int]]:
-        """Equations that narrow a float below 64 bits: what, file, line."""
+    def narrowings(self, path: tuple[Mode, ...], input: Label, output: Label) -> list[Narrowing]:
+        """Equations that narrow a float below 64 bits on its way from an input to an output of a study."""
 
-    def left_open(self) -> float:
-        """The relative error of a slope that iterations which stop at a tolerance may account for."""
+    def left_open(self, study: Study, mode: Mode) -> Array:
+        """The relative error that iterations which stop at a tolerance may account for, (D, columns)."""
 
     def suspects(self) -> tuple[Suspect, ...]:
         """The custom rules and ``stop_gradient`` that the function uses."""
@@ -222,6 +282,18 @@ class Probe(Protocol):
     def contract(self) -> Contract | None: ...
     def wobble(self, path: tuple[Mode, ...], mode: Mode) -> Array:
         """How far the claims of a mode move when the point does by a few units in its last place: their rounding."""
+
+    def rounding(self, path: tuple[Mode, ...], mode: Mode) -> Array | float:
+        """What the claims of a mode may lose by rounding, (D, columns); 0 where it would cost too much to know."""
+
+    def roundoff(self, path: tuple[Mode, ...], mode: Mode) -> Array | float:
+        """What the claims of a mode lose by the rounding of their own terms, (D, columns); asked where they fail."""
+
+    def independent(self, path: tuple[Mode, ...], mode: Mode) -> Flags:
+        """Where an output depends on no input that a direction moves, (D, columns), as far as that can be proven."""
+
+    def witness(self, path: tuple[Mode, ...], mode: Mode) -> Witness | None:
+        """What the complex step says of the numbers that a mode claims; None where it cannot be asked."""
 
     def locate(self, mode: Mode, row: int, column: int) -> Located | None:
         """Which input a disagreement along a direction that moves everything belongs to, of many inputs."""

@@ -7,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
+from gradhook.comparison.agreement import differ
 from gradhook.comparison.judge import Array, Flags
 from gradhook.comparison.probe import Fault, Suspect
 from gradhook.model import Mode
@@ -19,25 +20,21 @@ Triple = tuple[float, float, float]
 class Trial:
     """One thing that was tried, ``under vmap`` for example: what came out beside what ought to come out.
 
-    ``exactly`` asks for the same bits (up to underflow); otherwise rounding is allowed, measured against ``size``.
+    ``allowed`` is how far each element may lie from what is wanted because of its rounding, or of a loop that stops
+    early.
     """
 
     name: str
     mode: Mode | None
     got: Array | Fault
     wanted: Array
-    size: float = 0.0
-    exactly: bool = False
+    allowed: Array | float = 0.0
 
     def wrong(self, relative: float) -> Flags:
-        """Where the two differ; a nan equals a nan, and what is not wanted (nan wanted alone) is not asked."""
+        """Where the two differ, each element on its own scale; a nan equals a nan."""
         if isinstance(self.got, Fault):
             return np.zeros(self.wanted.shape, dtype=bool)
-        with np.errstate(all="ignore"):
-            same = (self.got == self.wanted) | (np.isnan(self.got) & np.isnan(self.wanted))
-            tiny = np.maximum(np.abs(self.got), np.abs(self.wanted)) < 1e-280
-            allowed = 0.0 if self.exactly else relative * max(self.size, _largest(self.wanted))
-            return np.asarray(~(same | tiny | (np.abs(self.got - self.wanted) <= allowed)))
+        return differ(self.got, self.wanted, relative, self.allowed)
 
 
 @dataclass(frozen=True)
@@ -152,11 +149,6 @@ class Rulebook(Protocol):
     def second(self) -> tuple[Trial, ...]: ...
     def sweeps(self) -> tuple[Sweep, ...]: ...
     def in_use(self) -> InUse: ...
-
-
-def _largest(values: Array) -> float:
-    finite = np.abs(values[np.isfinite(values)])
-    return float(finite.max(initial=0.0))
 
 
 def _near(one: float, other: float) -> bool:

@@ -1,4 +1,4 @@
-"""What becomes of advice under the setting ``advice``: nothing, a failure, or it is left out?"""
+"""The setting ``advice``: what lies beyond a claim stays as it is, is a failure, or is left out."""
 
 from __future__ import annotations
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import signal
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from gradhook.launch.excess import LOUDEST, MEGABYTE
-from gradhook.model import Finding, Target, Verdict
+from gradhook.model import Finding, Outcome, Progress, Target, TargetReport, Verdict, gravest_first
 
 _FRAME = re.compile(r'^  File "(.+)", line (\d+) in ', re.MULTILINE)
 _STACK = "(most recent call first)"
@@ -55,6 +57,19 @@ def unanswered(target: Target) -> Finding:
     help = "this is a mistake in gradhook: please report it, with the output of `gradhook env`"
     message = "gradhook itself failed: the worker gave no answer about this target"
     return Finding("GRD908", Verdict.ERROR, message, path=target.path, line=target.line, help=help)
+
+
+def with_known(report: TargetReport, known: Sequence[Progress]) -> TargetReport:
+    """The report about a target that came to no end, with what was answered by then and which questions are missing."""
+    if not known:
+        return report
+    (finding,) = report.findings
+    outcome, missing = known[-1].outcome, ", ".join(known[-1].open)
+    if missing and outcome.case == finding.case:
+        finding = replace(finding, message=f"{finding.message}; not answered there: {missing}")
+    outcomes = (*(part.outcome for part in known), Outcome(finding.code, Verdict.ERROR, finding.case, (finding,)))
+    findings = gravest_first([f for outcome in outcomes for f in outcome.findings])
+    return replace(report, outcomes=outcomes, findings=findings)
 
 
 def _doing(target: Target, stage: str) -> str:

@@ -16,8 +16,8 @@ from gradhook.launch import blame
 from gradhook.launch.division import Part
 from gradhook.launch.known import Run, nth
 from gradhook.launch.process import End, Worker, dump, next_message, status, tail, tell
-from gradhook.model import Finding, Target, TargetReport, Verdict
-from gradhook.wire import Answered, Ask, Began, Bye, Depended, Discovered, Hello, Message, Ready, Request
+from gradhook.model import Finding, Progress, Target, TargetReport, Verdict
+from gradhook.wire import Answered, Ask, Began, Bye, Depended, Discovered, Hello, Message, Partly, Ready, Request
 
 START = 120.0
 """Seconds for loading JAX, and for whatever else is no target's."""
@@ -45,13 +45,13 @@ class _Turn:
     greeted: bool = False
     ready: bool = False
     asked: int | None = None
-    """The job that it was asked for last."""
     answered: int = 0
     at: Began | None = None
     since: float = 0.0
     opened: int = 0
     spent: dict[int, float] = field(default_factory=dict)
     printed: dict[int, bytes] = field(default_factory=dict)
+    known: list[Progress] = field(default_factory=list)
     numbers: dict[int, int] = field(default_factory=dict)
     """Which jobs the claims are that this worker discovered and numbered itself."""
     seen: Counter[Target] = field(default_factory=Counter)
@@ -89,7 +89,7 @@ def listen(run: Run, part: Part, worker: Worker, following: Next) -> None:
 def _numbered(turn: _Turn, message: Message) -> Message:
     """The message with our numbers in place of those that the worker gave to what it discovered."""
     match message:
-        case Began(number=number) | Answered(number=number):
+        case Began(number=number) | Partly(number=number) | Answered(number=number):
             return replace(message, number=turn.numbers.get(number, number))
         case Depended(needs=needs, patterns=patterns):
             ours = {str(theirs): str(ours) for theirs, ours in turn.numbers.items()}
@@ -106,9 +106,9 @@ def _is_due(turn: _Turn, message: Message) -> bool:
     match message:
         case Began(number=number, stage=stage):
             return number in turn.run.jobs and (not turn.ready if stage == "import" else turn.asked == number)
-        case Answered(number=number, report=report):
+        case Answered(number=number) | Partly(number=number):
             is_at = turn.at is not None and turn.at.number == number == turn.asked
-            return is_at and report.target == turn.run.jobs[number].target
+            return is_at and (isinstance(message, Partly) or message.report.target == turn.run.jobs[number].target)
         case Discovered(job=found):
             return not turn.ready and found.number not in turn.run.jobs and found.number not in turn.numbers
         case Hello():
@@ -133,8 +133,11 @@ def _take(turn: _Turn, message: Message) -> None:
         case Began():
             if turn.at is None or turn.at.number != message.number:
                 _close(turn, message.printed)
-                turn.since = time.monotonic()
+                turn.since, turn.known = time.monotonic(), []
             turn.at = message
+        case Partly():
+            turn.known.append(message.progress)
+            return
         case Discovered():
             target = message.job.target
             turn.numbers[message.job.number] = turn.run.adopt(message.job, nth(turn.seen, target))
@@ -183,8 +186,9 @@ def _conclude(turn: _Turn, end: End) -> None:
         dump(turn.worker)
     _close(turn, None)
     finding = _blamed(turn, at, end, _text(turn.printed[at.number]))
+    known = [] if end is End.FORGED or at.stage == "import" else turn.known
     for number in _struck(run, at):
-        _answer(turn, number, _error(run, number, finding))
+        _answer(turn, number, blame.with_known(_error(run, number, finding), known))
 
 
 def _blamed(turn: _Turn, at: Began, end: End, output: str) -> Finding:

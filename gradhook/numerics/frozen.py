@@ -18,7 +18,7 @@ from gradhook.errors import GradhookError
 from gradhook.numerics import jaxprs
 from gradhook.numerics.held import Held
 from gradhook.numerics.jaxprs import Place
-from gradhook.numerics.origins import CALLS, Level
+from gradhook.numerics.origins import Level
 
 Recorded = tuple[Any, Place]
 """A value, or None where the base point does not come by; and the place of its ``stop_gradient``."""
@@ -81,7 +81,7 @@ def _record(level: Level) -> Iterator[Recorded]:
 
 def _inside(level: Level, equation: Any) -> Iterator[Recorded]:
     place, name = level.place(equation), equation.primitive.name
-    if name in CALLS:
+    if name in jaxprs.CALLS:
         (body,) = jaxprs.inner(equation)
         yield from _record(Level(body, tuple(level.values(equation.invars)), place))
     elif name == "cond":

@@ -45,11 +45,13 @@ class Arguments:
 class Held:
     """A function of vectors: ``call`` maps R^n to R^m, ``inputs`` and ``outputs`` name the numbers on both sides.
 
-    ``of_leaves`` is the same function of the list of differentiated leaves.
+    ``of_leaves`` is the same function of the list of differentiated leaves, ``to_leaves`` the one from that list to the
+    list of floating output leaves; in both, stopped values that the author wants held move.
     """
 
     call: Callable[[Any], Any]
     of_leaves: Callable[[list[Any]], Any]
+    to_leaves: Callable[[list[Any]], list[Any]]
     arguments: Arguments
     outputs: Space
     traceable: bool
@@ -123,10 +125,14 @@ def hold(function: Callable[..., Any], arguments: Arguments) -> Held:
         outputs, traceable = shapes(jnp.asarray(arguments.point)), False
     space = Space(tuple(leaf_of(name, leaf) for name, leaf in zip(names, outputs, strict=True)))
 
+    def to_leaves(moved: list[Any]) -> list[Any]:
+        return [jnp.asarray(leaf) for _, leaf in floating_outputs(moved)]
+
     def of_leaves(moved: list[Any]) -> Any:
         return space.join([leaf for _, leaf in floating_outputs(moved)])
 
-    return Held(lambda vector: of_leaves(arguments.space.split(vector)), of_leaves, arguments, space, traceable)
+    call = lambda vector: of_leaves(arguments.space.split(vector))  # noqa: E731
+    return Held(call, of_leaves, to_leaves, arguments, space, traceable)
 
 
 def _promote(value: Any) -> Any:

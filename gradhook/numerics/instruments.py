@@ -9,11 +9,24 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from gradhook.comparison.judge import Array, Tolerance
-from gradhook.comparison.probe import Contract, Fault, Known, Label, Located, Origin, Refusal, Route, Study, Suspect
+from gradhook.comparison.judge import Array, Flags, Tolerance
+from gradhook.comparison.probe import (
+    Contract,
+    Fault,
+    Known,
+    Label,
+    Located,
+    Narrowing,
+    Origin,
+    Refusal,
+    Route,
+    Study,
+    Suspect,
+    Witness,
+)
 from gradhook.errors import GradhookError
 from gradhook.model import Mode
-from gradhook.numerics import bisection, iterations, precision, repeats, routes
+from gradhook.numerics import bisection, iterations, repeats, routes, witnesses
 from gradhook.numerics.demands import Demands, Situation
 from gradhook.numerics.drawing import generator
 from gradhook.numerics.dtypes import gradient_dtypes
@@ -129,17 +142,17 @@ class Instruments:
         except Exception:  # GRD102 reports what reverse mode raises
             return []
 
-    def narrowings(self) -> list[precision.Narrowing]:
-        """Equations that narrow a float below 64 bits: what, file, line."""
-        return self._narrowings
+    def narrowings(self, path: tuple[Mode, ...], input: Label, output: Label) -> list[Narrowing]:
+        """Equations that narrow a float below 64 bits on its way from an input to an output: what, file, line."""
+        found = self.laboratory.dependence
+        between = found.between(path, input, output)
+        return [what for what, pairs in found.narrowed if (pairs & between).any()]
 
-    @cached_property
-    def _narrowings(self) -> list[precision.Narrowing]:
-        return precision.narrowings(self.held)
-
-    def left_open(self) -> float:
-        """The relative error of a slope that iterations which stop at a tolerance may account for."""
-        return iterations.left_open(self.held)
+    def left_open(self, study: Study, mode: Mode) -> Array:
+        """The relative error that iterations which stop at a tolerance may account for, (D, columns)."""
+        found = self.laboratory.dependence
+        columns = study.column_labels(mode)
+        return found.largest(iterations.left_open(found), study.path, study.input_labels, columns)
 
     def suspects(self) -> tuple[Suspect, ...]:
         """The custom rules and ``stop_gradient`` that the function uses."""
@@ -170,6 +183,44 @@ class Instruments:
     def wobble(self, path: tuple[Mode, ...], mode: Mode) -> Array:
         """How far the claims of a mode move when the point does by a few units in its last place."""
         return self.laboratory.wobble(path, mode)
+
+    def rounding(self, path: tuple[Mode, ...], mode: Mode) -> Array | float:
+        """What the claims of a mode may lose by rounding; 0 where it would cost too much to know."""
+        return self.laboratory.rounding(path, mode)
+
+    def roundoff(self, path: tuple[Mode, ...], mode: Mode) -> Array | float:
+        """What the claims of a mode lose by the rounding of their own terms."""
+        if (path, mode) not in self._roundoffs:
+            self._roundoffs[path, mode] = witnesses.roundoff(self.laboratory, path, mode)
+        return self._roundoffs[path, mode]
+
+    def independent(self, path: tuple[Mode, ...], mode: Mode) -> Flags:
+        """Where an output provably depends on no input that a direction moves, (D, columns)."""
+        if (path, mode) not in self._independent:
+            self._independent[path, mode] = witnesses.independent(self.laboratory, path, mode)
+        return self._independent[path, mode]
+
+    def witness(self, path: tuple[Mode, ...], mode: Mode) -> Witness | None:
+        """What the complex step says of the numbers that a mode claims; None where it cannot be asked."""
+        if path not in self._witnesses:
+            self._witnesses[path] = witnesses.witness(self.laboratory, path)
+        found, study = self._witnesses[path], self.study(path)
+        if found is None or isinstance(study, Fault):
+            return None
+        columns = study.columns(mode)
+        return Witness(found.value[:, columns], found.error[:, columns], found.reason)
+
+    @cached_property
+    def _roundoffs(self) -> dict[tuple[tuple[Mode, ...], Mode], Array | float]:
+        return {}
+
+    @cached_property
+    def _independent(self) -> dict[tuple[tuple[Mode, ...], Mode], Flags]:
+        return {}
+
+    @cached_property
+    def _witnesses(self) -> dict[tuple[Mode, ...], Witness | None]:
+        return {}
 
     def locate(self, mode: Mode, row: int, column: int) -> Located | None:
         """Which input a disagreement along a direction that moves everything belongs to, of many inputs."""

@@ -1,42 +1,37 @@
-"""Does a function repeat something until floating numbers are close enough, and what does that leave open?"""
+"""How much of a slope is left open by loops that stop when floating numbers are close enough."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import jax.numpy as jnp
+import numpy as np
 
-from gradhook.numerics.held import Held
-from gradhook.numerics.jaxprs import definition, equations, of_jax
+from gradhook.comparison.judge import Array
+from gradhook.numerics.jaxpr.dependence import Dependence
+from gradhook.numerics.jaxpr.flows import is_inexact, is_users
+from gradhook.numerics.jaxprs import equations
 
 LOOP = 5e-3
 """A loop that stops at a tolerance: its value is off by that, its slope by a multiple (3e-3 at 1e-4, 4e-6 at 1e-7)."""
 CALLBACK = 5e-7
 """A callback, in which there may be such a loop."""
-_SOLVERS = ("/scipy/sparse/", "/scipy/optimize/", "/experimental/ode")
-"""What JAX itself iterates goes to the end of float64, but for its solvers, whose tolerance is the user's."""
 _COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
 
 
-def left_open(held: Held) -> float:
-    """The relative error of the slope that a function's iterations may account for; 0 where nothing iterates."""
-    if not held.traceable:
-        return CALLBACK
-    found = list(equations(held.jaxpr))
-    if any(_stops(equation) for equation in found):
-        return LOOP
-    return CALLBACK if any("callback" in equation.primitive.name for equation in found) else 0.0
+def left_open(found: Dependence) -> Array:
+    """The relative error of the slope that iterations may account for, for each pair of leaves; 0 outside of them."""
+    return np.where(found.through_loop, LOOP, np.where(found.unseen, CALLBACK, 0.0))
+
+
+def loops_in(jaxpr: Any) -> float:
+    """What the loops of any program leave open: a derivative may have loops that its function has not."""
+    return LOOP if any(_stops(equation) for equation in equations(jaxpr)) else 0.0
 
 
 def _stops(equation: Any) -> bool:
     condition = equation.params.get("cond_jaxpr")
-    if condition is None or not any(_compares(inside) for inside in equations(condition)):
-        return False
-    path = definition(condition)[1].replace("\\", "/")
-    return not of_jax(path) or any(part in path for part in _SOLVERS)
+    return condition is not None and any(_compares(inside) for inside in equations(condition)) and is_users(condition)
 
 
 def _compares(equation: Any) -> bool:
-    if equation.primitive.name not in _COMPARISONS:
-        return False
-    return any(jnp.issubdtype(var.aval.dtype, jnp.inexact) for var in equation.invars)
+    return equation.primitive.name in _COMPARISONS and any(map(is_inexact, equation.invars))

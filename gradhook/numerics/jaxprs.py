@@ -20,6 +20,8 @@ from jax.extend.core import jaxpr_as_fun
 _OURS = str(Path(__file__).parent.parent)
 _JAX = str(Path(jax.__file__).parent)
 RULES = ("custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr", "call_hi_primitive")
+CALLS = ("jit", "pjit", "closed_call", "core_call", "remat2", "checkpoint", *RULES, "custom_lin")
+"""Equations that run the one jaxpr inside on their own inputs."""
 STOP = "stop_gradient"
 _GRADIENTS = "custom_derivatives.py"
 """Where JAX defines the function that ``custom_gradient`` puts around the user's."""

@@ -23,8 +23,6 @@ from gradhook.numerics.jaxprs import Place
 from gradhook.numerics.loops import Step, bad_step
 from gradhook.numerics.studies import Laboratory
 
-CALLS = ("jit", "pjit", "closed_call", "core_call", "remat2", "checkpoint", *jaxprs.RULES, "custom_lin")
-
 
 def origin(program: Callable[..., Any], *arguments: Any) -> Origin | None:
     """The first equation that spoils the one result of ``program``; None where the result is finite or was never so."""
@@ -161,7 +159,7 @@ class Level:
         """The trail through the jaxpr that an equation calls; entrances are counted among the equation's inputs."""
         name, output = equation.primitive.name, list(equation.outvars).index(made)
         step, shift = None, 0
-        if name in CALLS:
+        if name in jaxprs.CALLS:
             bodies = list(jaxprs.inner(equation)) or [jaxprs.primal_code(equation)]
             step = Step(bodies[0], tuple(self.values(equation.invars)), output) if bodies[0] is not None else None
         elif name == "cond":

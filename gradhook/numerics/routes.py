@@ -1,150 +1,145 @@
-"""Which other ways are there to compute the same derivative, and what do they give?
+"""Compute the same derivative in other ways, for comparison.
 
-JAX's own transformations agree with each other by construction. What can break that is code that takes part in them:
-custom rules, custom batching rules, callbacks. Only functions that contain such code are asked; that which JAX brings
-is not a user's. All ways are compiled as one program.
+Only ways that a user's code could make differ are asked, and only where their programs are not out of all proportion:
+compiling them must not take longer than everything else. All ways are compiled as one program.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from gradhook.comparison.judge import ADJOINT
 from gradhook.comparison.probe import Fault, Route
 from gradhook.model import Mode
 from gradhook.numerics.drawing import generator
+from gradhook.numerics.faults import translate
 from gradhook.numerics.finite_difference import directions
 from gradhook.numerics.finite_difference.richardson import Array
 from gradhook.numerics.held import Held
-from gradhook.numerics.jaxprs import definition, equations, inner, of_jax, primal_code
-from gradhook.numerics.programs import Clock
+from gradhook.numerics.iterations import loops_in
+from gradhook.numerics.jaxprs import equations, function_of
+from gradhook.numerics.programs import Clock, timed
+from gradhook.numerics.rounding import rounding
 from gradhook.numerics.together import together
+from gradhook.numerics.ways import Question, Way, ways
 
-ASIDE = 1 / 64
-"""Other points of a batch lie this far aside, in units of the natural scale."""
-_PARTAKING = ("custom_", "callback", "call_hi_primitive")
-_WRAPPERS = "custom_derivatives.py"
-"""Where JAX defines what ``jax.custom_gradient`` puts around a user's function."""
+ASIDE = (2.0**-16, 2.0**-32)
+"""Other points of a batch lie this far aside, in units of the natural scale; the nearer where the farther has no value:
+a neighbour outside the domain says nothing about the point inside it."""
+EQUATIONS = 4000
+"""So many equations are compiled for one case, those of loops counted once: some seconds."""
+Given = tuple[Array, Array, Array, Array]
 
 
 @dataclass(frozen=True)
-class _Way:
-    """One comparison: two programs of a point that must give the same."""
+class _Traced:
+    """A question as a program: how many equations it has, and what its loops leave open."""
 
-    name: str
-    mode: Mode | None
-    got: Callable[[Any], Any]
-    expected: Callable[[Any], Any]
+    run: Callable[..., Any]
+    equations: int
+    open: float
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """A way with both of its programs."""
+
+    way: Way
+    got: _Traced | Fault
+    expected: _Traced | Fault
+
+    @property
+    def equations(self) -> int:
+        return sum(part.equations for part in (self.got, self.expected) if isinstance(part, _Traced))
 
 
 def routes(held: Held, modes: tuple[Mode, ...], seed: str, clock: Clock) -> list[Route]:
-    """Every comparison that applies; empty where no code of a user takes part in JAX's transformations."""
-    if not held.traceable or not _partakes(held):
+    """Every comparison that a user's code could make fail; empty where there is none."""
+    asked = list(ways(held, modes)) if held.traceable else []
+    if not asked:
         return []
     random = generator(seed, "routes")
     tangent = directions.dense(held.inputs, held.point, random)
     cotangent = directions.combination(held.outputs.size, random)
-    batch = jnp.asarray(_batch(held, tangent))
-    ways = list(_ways(held, modes, tangent, cotangent, batch))
-    got = {f"got {k}": way.got for k, way in enumerate(ways)}
-    expected = {f"expected {k}": way.expected for k, way in enumerate(ways)}
-    answers = together(got | expected, (jnp.asarray(held.point),), clock)
-    return [_route(way, answers[f"got {k}"], answers[f"expected {k}"]) for k, way in enumerate(ways)]
+    mapped = any(way.name == "under vmap" for way in asked)
+    batch = _batch(held, tangent, clock) if mapped else held.point[None]
+    given = (held.point, batch, tangent, cotangent)
+    pairs, large = _affordable([_Pair(way, _traced(way.got, given), _traced(way.expected, given)) for way in asked])
+    return [*_compared(pairs, given, clock), *large]
 
 
-def _route(way: _Way, got: Array | Fault, expected: Array | Fault) -> Route:
+def _traced(question: Question, given: Given) -> _Traced | Fault:
+    try:
+        program = jax.make_jaxpr(question)(*given)
+    except Exception as error:  # what the user's rule raises is the answer
+        return translate(error)
+    run = function_of(program)
+    return _Traced(lambda *values: run(*values)[0], sum(1 for _ in equations(program)), loops_in(program))
+
+
+def _affordable(pairs: list[_Pair]) -> tuple[list[_Pair], list[Route]]:
+    """The pairs that are compiled, the smallest first; and of the others that they were not asked."""
+    kept: list[_Pair] = []
+    left: list[Route] = []
+    total = 0
+    for pair in sorted(pairs, key=lambda pair: pair.equations):
+        total += pair.equations
+        if total <= EQUATIONS:
+            kept.append(pair)
+        else:
+            text = f"not asked, it takes {pair.equations} equations to compile"
+            left.append(Route(pair.way.name, pair.way.mode, Fault(True, text), np.zeros(0)))
+    return [pair for pair in pairs if pair in kept], left
+
+
+def _compared(pairs: list[_Pair], given: Given, clock: Clock) -> list[Route]:
+    """Both answers of each pair; where they disagree, with the rounding that was measured there."""
+    programs = {f"{side} {k}": part for k, pair in enumerate(pairs) for side, part in _sides(pair)}
+    answers: dict[str, Array | Fault] = {name: part for name, part in programs.items() if isinstance(part, Fault)}
+    runs = {name: part.run for name, part in programs.items() if isinstance(part, _Traced)}
+    answers |= together(runs, tuple(jnp.asarray(part) for part in given), clock)
+    found = [_route(pair, answers[f"got {k}"], answers[f"expected {k}"]) for k, pair in enumerate(pairs)]
+    doubtful = [k for k, route in enumerate(found) if route.wrong(ADJOINT).any()]
+    own = rounding({f"{side} {k}": runs[f"{side} {k}"] for k in doubtful for side in ("got", "expected")}, given, clock)
+    for k in doubtful:
+        allowed = own[f"got {k}"] + own[f"expected {k}"] + _left_open(pairs[k], found[k])
+        found[k] = replace(found[k], allowed=allowed)
+    return found
+
+
+def _sides(pair: _Pair) -> list[tuple[str, _Traced | Fault]]:
+    return [("got", pair.got), ("expected", pair.expected)]
+
+
+def _left_open(pair: _Pair, route: Route) -> Array:
+    """How far each element may be off where a loop stops at a tolerance."""
+    parts = [part.open for part in (pair.got, pair.expected) if isinstance(part, _Traced)]
+    return max(parts, default=0.0) * np.nan_to_num(np.abs(route.expected), posinf=0.0)
+
+
+def _route(pair: _Pair, got: Array | Fault, expected: Array | Fault) -> Route:
     if isinstance(expected, Fault):  # told by the question about the mode itself
-        return Route(way.name, way.mode, Fault(True, expected.message), np.zeros(0), np.zeros(0))
-    size = np.maximum(np.abs(expected), np.abs(expected).max(initial=0.0))
-    return Route(way.name, way.mode, got, expected, size)
+        return Route(pair.way.name, pair.way.mode, Fault(True, expected.message), np.zeros(0))
+    return Route(pair.way.name, pair.way.mode, got, expected)
 
 
-def _partakes(held: Held) -> bool:
-    return any(_is_of_a_user(e) for e in equations(held.jaxpr) if any(name in e.primitive.name for name in _PARTAKING))
-
-
-def _is_of_a_user(equation: Any) -> bool:
-    code = primal_code(equation)
-    paths = [definition(part)[1] for part in (inner(equation) if code is None else [code])]
-    return not paths or not all(of_jax(path) and not path.endswith(_WRAPPERS) for path in paths)
-
-
-def _batch(held: Held, tangent: Array) -> Array:
-    """Three different points: the held one, and one to each side as far as the domain allows."""
+def _batch(held: Held, tangent: Array, clock: Clock) -> Array:
+    """The held point and two tiny perturbations of it that have values wherever it has; else the point again."""
     moved = directions.lines_of(held.inputs, held.point, tangent[None])
-    room = np.minimum(np.array([moved.room_back[0], moved.room_ahead[0]]) / 4, ASIDE * moved.scale[0])
-    return np.stack([held.point, held.point - room[0] * tangent, held.point + room[1] * tangent])
-
-
-def _ways(held: Held, modes: tuple[Mode, ...], tangent: Array, cotangent: Array, batch: Any) -> Iterator[_Way]:
-    forward, reverse = _forward(held.call, tangent), _reverse(held.call, cotangent)
-    yield _Way("under vmap", None, lambda _: jax.vmap(held.call)(batch), lambda _: jax.lax.map(held.call, batch))
-    if "fwd" in modes:
-        yield _Way("under vmap", "fwd", lambda _: jax.vmap(forward)(batch), lambda _: jax.lax.map(forward, batch))
-        yield _Way("by linearize", "fwd", lambda x: jax.linearize(held.call, x)[1](jnp.asarray(tangent)), forward)
-    if "rev" in modes:
-        yield _Way("under vmap", "rev", lambda _: jax.vmap(reverse)(batch), lambda _: jax.lax.map(reverse, batch))
-    yield from _alone(held, modes, tangent, cotangent)
-
-
-def _forward(call: Callable[[Any], Any], tangent: Any) -> Callable[[Any], Any]:
-    return lambda x: jax.jvp(call, (x,), (jnp.asarray(tangent),))[1]
-
-
-def _reverse(call: Callable[[Any], Any], cotangent: Any) -> Callable[[Any], Any]:
-    return lambda x: jax.vjp(call, x)[1](jnp.asarray(cotangent))[0]
-
-
-def _alone(held: Held, modes: tuple[Mode, ...], tangent: Array, cotangent: Array) -> Iterator[_Way]:
-    """Each argument differentiated alone: the others are constants then, which a rule may treat in its own way."""
-    arguments = list(dict.fromkeys(leaf.argument for leaf in held.inputs.leaves))
-    for name in arguments if len(arguments) > 1 else ():
-        part = _Part(held, [leaf.argument == name for leaf in held.inputs.leaves])
-        if "fwd" in modes:
-            masked = np.where(part.mask, tangent, 0.0)
-            yield _Way(f"{name} alone", "fwd", part.forward(tangent), _forward(held.call, masked))
-        if "rev" in modes:
-            yield _Way(f"{name} alone", "rev", part.reverse(cotangent), part.of(_reverse(held.call, cotangent)))
-
-
-@dataclass(frozen=True)
-class _Part:
-    """The function of some of its leaves, with the others constant."""
-
-    held: Held
-    chosen: list[bool]
-
-    @property
-    def mask(self) -> Any:
-        return np.repeat(self.chosen, [leaf.size for leaf in self.held.inputs.leaves])
-
-    def of(self, whole: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """The part of a gradient that belongs to these leaves."""
-        return lambda x: whole(x)[self.mask]
-
-    def forward(self, tangent: Array) -> Callable[[Any], Any]:
-        tangents = self._some(self.held.inputs.split(jnp.asarray(tangent)))
-        return lambda x: jax.jvp(self._call(x), (self._some(self.held.inputs.split(x)),), (tangents,))[1]
-
-    def reverse(self, cotangent: Array) -> Callable[[Any], Any]:
-        def pulled(x: Any) -> Any:
-            some = jax.vjp(self._call(x), self._some(self.held.inputs.split(x)))[1](jnp.asarray(cotangent))[0]
-            every = [jnp.zeros(leaf.shape) for leaf in self.held.inputs.leaves]
-            return self.held.inputs.join(self._fill(every, some))[self.mask]
-
-        return pulled
-
-    def _some(self, leaves: list[Any]) -> list[Any]:
-        return [leaf for leaf, wanted in zip(leaves, self.chosen, strict=True) if wanted]
-
-    def _fill(self, leaves: list[Any], some: list[Any]) -> list[Any]:
-        given = iter(some)
-        return [next(given) if wanted else leaf for leaf, wanted in zip(leaves, self.chosen, strict=True)]
-
-    def _call(self, x: Any) -> Callable[[list[Any]], Any]:
-        return lambda some: self.held.of_leaves(self._fill(self.held.inputs.split(x), some))
+    ahead, back = moved.room_ahead[0] / 4, moved.room_back[0] / 4
+    near = [step * moved.scale[0] for step in ASIDE]
+    aside = [min(room, step) * sign for step in near for room, sign in ((back, -1), (ahead, 1))]
+    points = np.stack([held.point, *(held.point + step * tangent for step in aside)])
+    try:
+        values = timed(clock, lambda xs: jax.lax.map(held.call, xs), points)
+    except Exception:  # a function may refuse what lies outside its domain
+        values = np.full((len(points), 1), np.nan)
+    there = np.isfinite(values)
+    alike = [point for point, has in zip(points[1:], there[1:], strict=True) if has.any() and (has == there[0]).all()]
+    return np.stack([held.point, *[*alike, held.point, held.point][:2]])

@@ -1,4 +1,4 @@
-"""What do finite differences measure of a function, and what does each mode of JAX claim about it?"""
+"""Measure a function by finite differences, and differentiate it by each mode of JAX, along the same directions."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from functools import cached_property, partial
 from itertools import product
 from typing import Any
 
+import jax
 import numpy as np
 
 from gradhook.comparison.judge import Estimate, Tolerance
-from gradhook.comparison.probe import Fault, Label, Study
+from gradhook.comparison.probe import Fault, Label, Pullbacks, Study
 from gradhook.model import Mode
 from gradhook.numerics import faults
 from gradhook.numerics.bundle import Aim, Bundle
@@ -21,13 +22,17 @@ from gradhook.numerics.finite_difference import adaptive as measure
 from gradhook.numerics.finite_difference import directions
 from gradhook.numerics.finite_difference.projection import View, nudged, view
 from gradhook.numerics.finite_difference.richardson import Array, Ladder
-from gradhook.numerics.finite_difference.scales import Lines
 from gradhook.numerics.held import Held
-from gradhook.numerics.iterations import left_open
-from gradhook.numerics.precision import may_narrow
-from gradhook.numerics.programs import Clock, Programs
+from gradhook.numerics.jaxpr.dependence import Dependence, dependence
+from gradhook.numerics.programs import Clock, Programs, timed
 
 MODES: tuple[Mode, ...] = ("fwd", "rev")
+ROUNDINGS = 4
+"""A claim may be off by so many times what it moves under a few units in the last place of its point."""
+BALANCED_MOST = 2**22
+"""Inputs up to which a direction is balanced by the gradient, which takes two more arrays of their size."""
+SIZES = (0.6, -37.0)
+"""Sizes of the further cotangents that are pulled back: a rule may clip, normalize or lose the sign of a cotangent."""
 
 
 @dataclass
@@ -46,6 +51,7 @@ class Laboratory:
     ladders: dict[tuple[Mode, ...], Ladder] = field(default_factory=dict)
     _studies: dict[tuple[Mode, ...], Study | Fault] = field(default_factory=dict)
     _shared: dict[tuple[Mode, ...], Programs] = field(default_factory=dict)
+    _wobbles: dict[tuple[tuple[Mode, ...], Mode], Array] = field(default_factory=dict)
 
     def study(self, path: tuple[Mode, ...] = ()) -> Study | Fault:
         """The study of the function, or of the derivative reached by a path of modes.
@@ -68,7 +74,24 @@ class Laboratory:
     @cached_property
     def view(self) -> View:
         """The numbers through which every study looks: the same, so that orders and modes can be compared."""
-        return view(self.held, self.held.call, self.seed)
+        return view(self.held, self.held.call, self.seed, self._gradient)
+
+    @cached_property
+    def _gradient(self) -> Array | None:
+        """What reverse mode claims for a combination of the outputs of a large function, (n,); None if it cannot."""
+        size = self.held.inputs.size
+        if not directions.FULL < size <= BALANCED_MOST or "rev" not in self.modes or not self.held.traceable:
+            return None
+        weights = directions.combination(self.held.outputs.size, generator(self.seed, "balance"))
+        try:
+            return timed(self.clock, lambda x, w: jax.vjp(self.held.call, x)[1](w)[0], self.held.point, weights)
+        except Exception:  # reverse mode is asked again by its own question, which reports what it raises
+            return None
+
+    @cached_property
+    def dependence(self) -> Dependence:
+        """What lies on the paths from input leaves to output leaves."""
+        return dependence(self.held)
 
     def directional(self, jacobian: Array) -> Array:
         """A given Jacobian (m, n) along the directions of every study, as its outputs are seen: (D, columns)."""
@@ -78,7 +101,7 @@ class Laboratory:
 
     def looking(self, other: View) -> Laboratory:
         """The same laboratory with another view of the function; programs are shared."""
-        made = replace(self, _studies={}, keep=False)
+        made = replace(self, _studies={}, _wobbles={}, keep=False)
         made.__dict__.update(view=other, _bundle=self._bundle)
         return made
 
@@ -102,10 +125,9 @@ class Laboratory:
 
     def claim(self, call: Callable[[Any], Any], path: tuple[Mode, ...], mode: Mode) -> Array | Fault:
         """What a mode claims about another function in the place of the held one, along the same directions."""
-        other = view(self.held, call, self.seed)
-        seeds, outputs = self.seeds(path)
+        other = view(self.held, call, self.seed, self._gradient)
         programs = Programs(other.call, path, self.clock, self.held.traceable)
-        return self._claim(programs, mode, seeds, self.weights(path, outputs), len(outputs))
+        return self._claim(programs, mode, *self.claimed(path))
 
     def _programs(self, path: tuple[Mode, ...]) -> Programs:
         if path not in self._shared:
@@ -121,11 +143,22 @@ class Laboratory:
         return Bundle(self.view.call, tuple(map(self._aim, paths)), self.clock)
 
     def _aim(self, path: tuple[Mode, ...]) -> Aim:
-        seeds, weights, outputs = self._aims(path)
-        return Aim(path, seeds, weights if len(weights) else np.eye(outputs))
+        seeds, cotangents = self._aims(path)
+        return Aim(path, seeds, cotangents)
+
+    def rounding(self, path: tuple[Mode, ...], mode: Mode) -> Array | float:
+        """What the claims of a mode may lose by rounding, (D, columns); 0 where running again would cost too much."""
+        if self._bundle is None or not self._bundle.is_quick:
+            return 0.0
+        return ROUNDINGS * self.wobble(path, mode)
 
     def wobble(self, path: tuple[Mode, ...], mode: Mode) -> Array:
         """How far the claims of a mode move when the point does by a few units in its last place: their rounding."""
+        if (path, mode) not in self._wobbles:
+            self._wobbles[path, mode] = self._wobble(path, mode)
+        return self._wobbles[path, mode]
+
+    def _wobble(self, path: tuple[Mode, ...], mode: Mode) -> Array:
         study = self.study(path)
         claim = study.claims[mode] if not isinstance(study, Fault) else study
         if isinstance(study, Fault) or isinstance(claim, Fault):
@@ -133,40 +166,44 @@ class Laboratory:
         moved = [self.looking(nudged(self.view, units)) for units in (-4, 4)]
         others = [lab._claim(lab._programs(path), mode, *self._aims(path)) for lab in moved]
         with np.errstate(all="ignore"):
-            return np.asarray(np.max([np.abs(o - claim) for o in others if not isinstance(o, Fault)], axis=0))
+            gaps = [np.abs(o[:, : claim.shape[1]] - claim) for o in others if not isinstance(o, Fault)]
+            return np.asarray(np.nan_to_num(np.max(gaps, axis=0), nan=0.0, posinf=0.0)) if gaps else np.zeros(1)
 
-    def _aims(self, path: tuple[Mode, ...]) -> tuple[tuple[Array, ...], Array, int]:
-        """Seeds, combinations of outputs and the number of outputs at the end of a path."""
+    def _aims(self, path: tuple[Mode, ...]) -> tuple[tuple[Array, ...], Array]:
+        """Seeds on the way along a path, and the cotangents at its end: those that are claimed, then combinations."""
+        seeds, cotangents = self.claimed(path)
+        return seeds, np.concatenate([cotangents, self._mix(path, len(cotangents)) @ cotangents])
+
+    def claimed(self, path: tuple[Mode, ...]) -> tuple[tuple[Array, ...], Array]:
+        """Seeds on the way along a path, and the cotangents (r, m) at its end whose pullbacks are claimed."""
         seeds, outputs = self.seeds(path)
-        return seeds, self.weights(path, outputs), len(outputs)
+        weights = self.weights(path, outputs)
+        return seeds, weights if len(weights) else np.eye(len(outputs))
+
+    def _mix(self, path: tuple[Mode, ...], count: int) -> Array:
+        """Combinations (e, count) of the claimed cotangents that are pulled back as well, of the function itself."""
+        if path or not count:
+            return np.zeros((0, count))
+        return np.array(SIZES)[:, None] * directions.mixed((len(SIZES), count), generator(self.seed, "mix"))
 
     def _make(self, path: tuple[Mode, ...]) -> Study:
         chosen = self.view.directions
         seeds, outputs = self.seeds(path)
         weights = self.weights(path, outputs)
         programs = self._programs(path)
-        claims = {mode: self._claim(programs, mode, seeds, weights, len(outputs)) for mode in self.modes}
+        every = {mode: self._claim(programs, mode, *self._aims(path)) for mode in self.modes}
+        base = len(weights) or len(outputs)
+        claims = {m: c if isinstance(c, Fault) or m == "fwd" else c[:, :base] for m, c in every.items()}
         evaluate = self._evaluation(programs, seeds, weights)
-        lines = replace(chosen.lines, terms=self._terms(path, weights))
-        measured = self._measure(evaluate, lines, claims, weights, len(outputs), self._keeper(path))
-        return Study(path, seeds, chosen.vectors, chosen.labels, outputs, weights, measured, claims)
+        measured = self._measure(evaluate, claims, weights, len(outputs), self._keeper(path))
+        pulled, mix = every.get("rev"), self._mix(path, base)
+        pullbacks = Pullbacks(mix, pulled[:, base:]) if isinstance(pulled, np.ndarray) and len(mix) else None
+        return Study(
+            path, seeds, chosen.vectors, chosen.labels, outputs, weights, measured, claims, pullbacks
+        )  # fmt: skip
 
     def _keeper(self, path: tuple[Mode, ...]) -> Callable[[Ladder], None] | None:
         return partial(self.ladders.__setitem__, path) if self.keep else None
-
-    def _terms(self, path: tuple[Mode, ...], weights: Array) -> Array:
-        """The size of the terms that each number sums: a derivative may be a small difference of parts as large."""
-        if not path:
-            return np.zeros(1)
-        parent = self.study(path[:-1])
-        if isinstance(parent, Fault):
-            return np.zeros(1)
-        changes = parent.measured.scale * self.view.directions.lines.scale[:, None]
-        largest = changes.max(axis=0, initial=0.0)[: len(parent.output_labels)]
-        if path[-1] == "rev":
-            still = np.where(np.isfinite(self.view.point), self.view.point, 0.0)
-            largest = largest.max(initial=0.0) / np.maximum(1.0, np.abs(still))
-        return np.concatenate([largest, np.abs(weights) @ largest]) if len(weights) else largest
 
     def _evaluation(self, programs: Programs, seeds: tuple[Array, ...], weights: Array) -> Callable[[Array], Array]:
         def evaluate(t: Array) -> Array:
@@ -177,14 +214,11 @@ class Laboratory:
 
         return evaluate
 
-    def _claim(
-        self, programs: Programs, mode: Mode, seeds: tuple[Array, ...], weights: Array, outputs: int
-    ) -> Array | Fault:
+    def _claim(self, programs: Programs, mode: Mode, seeds: tuple[Array, ...], cotangents: Array) -> Array | Fault:
         point, each = self.view.point, self.view.parts(measure.abscissae(self.view.directions.lines))
         try:
             if mode == "fwd":
                 return np.concatenate([programs.forward(point, seeds, v, ops, t) for ops, v, t in each])
-            cotangents = weights if len(weights) else np.eye(outputs)
             parts = [(programs.reverse(point, seeds, cotangents, ops, v, t), v) for ops, v, t in each]
         except Exception as error:  # whatever the user's rule raises is an answer, not an accident
             return faults.translate(error)
@@ -193,7 +227,6 @@ class Laboratory:
     def _measure(
         self,
         evaluate: Callable[[Array], Array],
-        lines: Lines,
         claims: dict[Mode, Array | Fault],
         weights: Array,
         outputs: int,
@@ -202,8 +235,15 @@ class Laboratory:
         reverse = slice(outputs, outputs + len(weights)) if len(weights) else slice(0, outputs)
         columns = {"fwd": slice(0, outputs), "rev": reverse}
         wanted = [(columns[mode], claim) for mode, claim in claims.items() if not isinstance(claim, Fault)]
-        nature = measure.Nature(lambda: may_narrow(self.held), lambda: left_open(self.held) > 0)
-        return measure.measure(evaluate, lines, wanted, self.tolerance, self.step, nature, keep)
+        lines = self.view.directions.lines
+        return measure.measure(
+            evaluate, lines, wanted, self.tolerance, self.step, lambda: self.dependence.iterates, keep
+        )  # fmt: skip
+
+    def values(self, path: tuple[Mode, ...], t: Array) -> Array:
+        """Values (D, T, columns) of the function, or of the derivative at a path, at abscissae ``t`` (D, T)."""
+        seeds, outputs = self.seeds(path)
+        return self._evaluation(self._programs(path), seeds, self.weights(path, outputs))(t)
 
 
 def along(rows: Array, vectors: Array) -> Array:

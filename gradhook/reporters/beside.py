@@ -1,4 +1,4 @@
-"""What does the terminal show beside the answers: advice, notices, what asks less than before?"""
+"""What the terminal shows beside the answers: advice, notices, and what asks less than before."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def _remarks(probe: Instruments, held: Held) -> Iterator[str]:
         yield "the function cannot be traced, so it is called with plain numbers"
     if probe.demands.step is not None:
         yield f"eps={probe.demands.step:g} was asked for: one central difference of that step, and no ladder"
-    for what, path, line in probe.narrowings()[:4]:
+    for (what, path, line), _ in probe.laboratory.dependence.narrowed[:4]:
         yield f"less than float64 inside: {what} ({file_line(path, line)})"
     for rule in probe.suspects():
         yield f"{rule.kind} inside: {rule.name} ({file_line(rule.path, rule.line)})" if rule.path else rule.kind
@@ -158,8 +158,9 @@ def _told(found: Compared, probe: Instruments, pictures: Pictures) -> Comparison
         undecided=count[Verdict.UNDECIDED],
         of=symbol(found.study, _output(found, place[1]), found.study.input_labels[place[0]]),
         claimed=float(found.claimed[place]),
-        measured=float(measured.value[place]),
-        error=float(measured.error[place]),
+        measured=float(judged.reference[place]),
+        error=float(judged.error[place]),
+        witness=str(judged.witness[place]),
         allowed=float(judged.tolerance[place]),
         resolution=float(judged.resolution[place]),
         noise=float(measured.noise[place]),

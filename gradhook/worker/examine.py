@@ -1,9 +1,9 @@
-"""What are the answers about one target?"""
+"""Ask every question about one target."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from gradhook.model import (
     ClaimKind,
     Finding,
     Outcome,
+    Progress,
     Seconds,
     Target,
     TargetReport,
@@ -33,7 +34,10 @@ from gradhook.worker.arguments import demands, ignored, situations
 from gradhook.worker.faults import escaped, fault, relative
 from gradhook.worker.unclaimed import unclaimed
 
-Announce = Callable[[str], None]
+Announce = Callable[[str | Progress], None]
+"""Is told the name of each case that begins, then each answer about it."""
+_COMPARING = {ClaimKind.EXACT: ("GRD101", "GRD102"), ClaimKind.SURROGATE: ("GRD201", "GRD202")}
+"""The questions that compare what was claimed: a case in which none of them passed is no pass, whatever else did."""
 
 
 def examine(
@@ -59,7 +63,7 @@ def examine(
         for situation in cases:
             announce(situation.name)
             probe = Instruments(subject, situation, wanted, _seed(target, situation, settings), clock)
-            found = _case(probe, target)
+            found = _case(probe, target, announce)
             outcomes += found
             accounts += [_account(probe, found)] if settings.account else []
         return replace(_report(target, outcomes, clock), ignore=ignore, accounts=tuple(accounts))
@@ -75,18 +79,28 @@ def _account(probe: Instruments, outcomes: list[Outcome]) -> Account:
     return account(probe) if ran else inputs_alone(probe)
 
 
-def _case(probe: Instruments, target: Target) -> list[Outcome]:
+def _case(probe: Instruments, target: Target, announce: Announce) -> list[Outcome]:
     """Every question about one case; what the user's function raises ends the case, not the run."""
     situation = probe.situation
     try:
         if situation.error is None and (nothing := _cannot_start(probe, target)):
             return [_placed(nothing, target)]
-        outcomes = [check.run(probe) for check in _questions(target, situation)]
-        return [_placed(outcome, target) for outcome in [*outcomes, *_untested(outcomes, target, situation)]]
+        outcomes = list(_answers(probe, target, announce))
+        return [_placed(outcome, target) for outcome in _with_untested(outcomes, _asked(probe, target), situation)]
     except GradhookError as error:
         return [_placed(_refused("GRD909", error, situation.name), target)]
     except BaseException as error:
         return [_placed(_error(replace(escaped(error, Path(target.root)), case=situation.name)), target)]
+
+
+def _answers(probe: Instruments, target: Target, announce: Announce) -> Iterator[Outcome]:
+    """Every answer, told at once: those that are there count even if the next one never comes."""
+    questions = _questions(target, probe.situation)
+    codes = [check.RULE.code for check in questions]
+    for k, check in enumerate(questions):
+        outcome = check.run(probe)
+        announce(Progress(_placed(outcome, target), tuple(codes[k + 1 :])))
+        yield outcome
 
 
 def _cannot_start(probe: Instruments, target: Target) -> Outcome | None:
@@ -111,19 +125,30 @@ def _questions(target: Target, situation: Situation) -> list[Check]:
     return [check for check in wanted if (check.RULE.code == "GRD302") == (situation.error is not None)]
 
 
-def _untested(outcomes: list[Outcome], target: Target, situation: Situation) -> list[Outcome]:
-    """An answer of its own where no question about the derivative could be asked: silence must not look like a pass."""
-    asked = {"exact": ("GRD101", "GRD102"), "surrogate": ("GRD201", "GRD202")}.get(target.claim, ())
+def _asked(probe: Instruments, target: Target) -> tuple[str, ...]:
+    """The questions of which one has to pass: those about the derivative, if the author said what it is."""
+    declared = (probe.demands.derivative_of, probe.demands.rule, probe.situation.tangent)
+    if target.claim is ClaimKind.SURROGATE and any(given is not None for given in declared):
+        return ("GRD202",)
+    return _COMPARING.get(target.claim, ())
+
+
+def _with_untested(outcomes: list[Outcome], asked: tuple[str, ...], situation: Situation) -> list[Outcome]:
+    """An answer of its own where no question about the derivative could be asked: silence must not look like a pass.
+
+    It takes the place of the one about vacuous cases: that a slope is there does not matter where nothing was compared.
+    """
     answers = [o for o in outcomes if o.code in asked]
-    reported = any(f.verdict is not Verdict.ADVICE for o in outcomes for f in o.findings)
+    others = [o for o in outcomes if o.code != "GRD410"]
+    reported = any(f.verdict is not Verdict.ADVICE for o in others for f in o.findings)
     if not asked or situation.error is not None or reported or any(o.verdict is not Verdict.SKIP for o in answers):
-        return []
+        return outcomes
     reasons = "; ".join(dict.fromkeys(o.note for o in answers if o.note))
     finding = Finding(
         "GRD410", Verdict.UNDECIDED, f"nothing was tested: {reasons}", case=situation.name,
         help="choose a case at which value and derivative exist",
     )  # fmt: skip
-    return [Outcome("GRD410", Verdict.UNDECIDED, situation.name, (finding,))]
+    return [*others, Outcome("GRD410", Verdict.UNDECIDED, situation.name, (finding,))]
 
 
 def _placed(outcome: Outcome, target: Target) -> Outcome:
@@ -160,9 +185,11 @@ def _error(finding: Finding) -> Outcome:
 def _report(target: Target, outcomes: list[Outcome], clock: Clock) -> TargetReport:
     if target.claim is ClaimKind.RULE:
         return unclaimed(target, outcomes, Seconds(clock.compile, clock.run))
-    if all(outcome.verdict is Verdict.SKIP for outcome in outcomes):
+    compared = _compared(target, outcomes)
+    refused = all(o.code == "GRD302" and o.verdict is Verdict.PASS for o in outcomes)  # the only claim there is
+    if not compared and not refused and worst([o.verdict for o in outcomes]) in (Verdict.SKIP, Verdict.PASS):
         outcomes = [*outcomes, _placed(_nothing(outcomes), target)]
-    outcomes = _vacuous_everywhere(outcomes)
+    outcomes = _vacuous_everywhere(outcomes, compared)
     findings = gravest_first([f for outcome in outcomes for f in outcome.findings])
     seen = [o.resolution for o in outcomes if o.resolution is not None and o.verdict is Verdict.PASS]
     return TargetReport(
@@ -171,10 +198,19 @@ def _report(target: Target, outcomes: list[Outcome], clock: Clock) -> TargetRepo
     )  # fmt: skip
 
 
-def _vacuous_everywhere(outcomes: list[Outcome]) -> list[Outcome]:
-    """A case without a slope is no trouble where another one has it."""
-    tested = any(o.code == "GRD410" and o.verdict is Verdict.PASS for o in outcomes)
-    return [o for o in outcomes if not (tested and o.code == "GRD410" and o.verdict is Verdict.UNDECIDED)]
+def _compared(target: Target, outcomes: list[Outcome]) -> set[str | None]:
+    """The cases in which what was claimed was compared with something, whatever came out."""
+    return {o.case for o in outcomes if o.code in _COMPARING[target.claim] and o.verdict is not Verdict.SKIP}
+
+
+def _vacuous_everywhere(outcomes: list[Outcome], compared: set[str | None]) -> list[Outcome]:
+    """A case without a slope is no trouble where another one has it; one in which nothing was compared is."""
+    tested = any(o.code == "GRD410" and o.verdict is Verdict.PASS and o.case in compared for o in outcomes)
+    return [
+        o
+        for o in outcomes
+        if not (tested and o.code == "GRD410" and o.verdict is Verdict.UNDECIDED and o.case in compared)
+    ]
 
 
 def _nothing(outcomes: list[Outcome]) -> Outcome:

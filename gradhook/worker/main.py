@@ -17,8 +17,8 @@ from typing import Any
 import gradhook
 from gradhook.annotations import Claim
 from gradhook.errors import GradhookError
-from gradhook.model import CheckSettings, Finding, Target, TargetReport, Verdict, left_out
-from gradhook.wire import Answered, Ask, Began, Bye, Discovered, Hello, Job, Message, Ready, Request
+from gradhook.model import CheckSettings, Finding, Progress, Target, TargetReport, Verdict, left_out
+from gradhook.wire import Answered, Ask, Began, Bye, Discovered, Hello, Job, Message, Partly, Ready, Request
 from gradhook.worker.claims import Subject, crowded, pair, resolve
 from gradhook.worker.declared import files
 from gradhook.worker.dependencies import Recorder, recorder
@@ -29,7 +29,7 @@ from gradhook.worker.state import State, pinned, put_back, taken
 
 Send = Callable[[Message], None]
 Receive = Callable[[], Ask | None]
-Examine = Callable[[Any, Target, Mapping[str, Any], CheckSettings, Callable[[str], None]], TargetReport]
+Examine = Callable[[Any, Target, Mapping[str, Any], CheckSettings, Callable[[str | Progress], None]], TargetReport]
 Environment = Callable[[], Mapping[str, Any]]
 Key = tuple[str, str]
 Loaded = dict[Key, ModuleType | Finding]
@@ -193,8 +193,14 @@ def _refused(target: Target, error: GradhookError) -> Finding:
     return Finding("GRD909", Verdict.ERROR, error.message, path=target.path, line=target.line, help=error.help)
 
 
-def _announcer(job: Job, send: Send) -> Callable[[str], None]:
-    return lambda case: send(Began(job.number, case, _printed()))
+def _announcer(job: Job, send: Send) -> Callable[[str | Progress], None]:
+    def announce(what: str | Progress) -> None:
+        if isinstance(what, Progress):
+            send(Partly(job.number, what))
+        else:
+            send(Began(job.number, what, _printed()))
+
+    return announce
 
 
 def _printed() -> int:

@@ -1,4 +1,4 @@
-"""In which dtypes and shapes is a custom rule claimed to work, beyond those of every claim?"""
+"""The dtypes and shapes in which a custom rule is claimed to work, beyond those of every claim."""
 
 from __future__ import annotations
 

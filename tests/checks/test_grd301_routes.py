@@ -7,10 +7,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from gradhook import normal
 from gradhook.checks import grd301_routes as check
 from gradhook.model import Verdict
+from gradhook.numerics import routes
+from gradhook.numerics.instruments import Demands, Instruments, Situation
+from gradhook.numerics.programs import Clock
 
 
 def _square(shift: float, factor: float) -> Any:
@@ -89,15 +93,95 @@ def test_a_function_that_cannot_be_mapped(ask: Any) -> None:
         )
 
     outcome = ask(check, called_back, normal(3))
-    assert (outcome.verdict, outcome.findings) == (Verdict.PASS, ()) and "under vmap it raises" in outcome.note
+    assert (outcome.verdict is Verdict.FAIL, outcome.findings) == (False, ())
 
 
 def test_a_derivative_that_cannot_be_mapped_is_advice(ask: Any) -> None:
-    f = jax.custom_jvp(lambda x: jnp.sin(x))
-    shape = jax.ShapeDtypeStruct((3,), "float64")
-    f.defjvp(lambda p, t: (f(p[0]), jax.pure_callback(np.cos, shape, p[0]) * t[0]))
-    outcome = ask(check, lambda x: 2 * f(x), normal(3))
+    shape, one = jax.ShapeDtypeStruct((3,), "float64"), _table(1.0)
+    f = _ruled(jnp.sin, lambda x: jax.pure_callback(np.cos, shape, x))
+    outcome = ask(check, lambda x: f(x) + one(x), normal(3))
     (finding,) = outcome.findings
     assert (outcome.verdict, finding.verdict) == (Verdict.PASS, Verdict.ADVICE)
     assert finding.message.startswith("not differentiable under vmap: forward mode raises ")
-    assert ask(check, f, normal(3)).findings == ()  # GRD205 says it of a rule itself
+
+
+def _ruled(function: Any, slope: Any) -> Any:
+    f = jax.custom_jvp(lambda x: function(x))
+    f.defjvp(lambda p, t: (f(p[0]), slope(p[0]) * t[0]))
+    return f
+
+
+def _table(factor: float) -> Any:
+    """A sine of its own batching rule, which may be off by a factor."""
+    table = jax.custom_batching.custom_vmap(lambda x: jnp.sin(3 * x))
+    table.def_vmap(lambda size, batched, x: (jnp.sin(3 * x) * factor, True))
+    return table
+
+
+@pytest.mark.parametrize(
+    ("function", "slope", "x"),
+    [
+        (jnp.log, lambda x: 1 / x, np.array([0.01, 60.0])),
+        (jnp.log, lambda x: 1 / x, 1e-5),
+        (jnp.sqrt, lambda x: 0.5 / jnp.sqrt(x), 1e-8),
+        (jnp.arcsin, lambda x: 1 / jnp.sqrt(1 - x * x), 0.999999),
+        (lambda x: x - jnp.nanmean(x), jnp.ones_like, np.array([0.3, np.nan, 1.7])),
+    ],
+)
+@pytest.mark.parametrize("batching", [False, True])
+def test_a_point_beside_the_edge_of_a_domain(ask: Any, function: Any, slope: Any, x: Any, batching: bool) -> None:
+    """A batch is filled with points that have values; where there are none, nan equals nan."""
+    f = _ruled(function, slope)
+    one = _table(1.0)
+    outcome = ask(check, (lambda x: f(x) + one(x)) if batching else f, x)
+    assert (outcome.verdict, outcome.findings) == (Verdict.PASS, ())
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.01])
+@pytest.mark.parametrize(
+    "beside",
+    [
+        lambda x, y: jnp.stack([jnp.full_like(x, -jnp.inf), y]),
+        lambda x, y: jnp.stack([1e12 * x, y]),
+        lambda x, y: jnp.stack([jnp.log(-jnp.exp(x)), y]),
+    ],
+    ids=["a masked logit", "a large output", "a nan"],
+)
+def test_what_stands_beside_a_fault_hides_nothing(ask: Any, beside: Any, factor: float) -> None:
+    table = _table(factor)
+    outcome = ask(check, lambda x: beside(x[0], table(x[1])), np.array([0.3, 0.7]))
+    assert outcome.verdict is (Verdict.PASS if factor == 1 else Verdict.FAIL)
+    for finding in outcome.findings:
+        assert finding.claimed == pytest.approx(factor * finding.measured, rel=1e-9)
+
+
+def test_rounding_of_a_small_difference_is_no_fault(ask: Any) -> None:
+    """Both sums are right; in another order they differ by what rounding leaves, a thousandth of the result."""
+    total = jax.custom_batching.custom_vmap(lambda x: x[0] + x[1] + x[2] + x[3])
+    total.def_vmap(lambda size, batched, x: ((x[:, 0] + x[:, 3]) + (x[:, 1] + x[:, 2]), True))
+    x = np.array([1e13 / 3, 1.1, 0.7, -1e13 / 3])
+    one, other = float(x[0] + x[1] + x[2] + x[3]), float((x[0] + x[3]) + (x[1] + x[2]))
+    assert abs(one - other) > 1e-5
+    assert ask(check, lambda x: total(x)[None], x).verdict is Verdict.PASS
+
+
+def test_only_what_a_rule_could_make_differ_is_compiled(ask: Any) -> None:
+    """Without a batching rule vmap agrees by construction, without symbolic zeros one argument alone does."""
+    with jax.enable_x64(True):
+        probe = _probe(lambda x, y: _right_product(x, y), 1.5, 2.0)
+        assert {route.name for route in probe.routes()} == {"by linearize"}
+        probe = _probe(lambda x, y: _product(x, y), 1.5, 2.0)
+        assert {route.name for route in probe.routes()} == {"by linearize", "x alone", "y alone"}
+        assert {route.name for route in _probe(_square(0, 1), 1.5).routes()} >= {"under vmap"}
+        assert _probe(jnp.sin, 1.5).routes() == []
+
+
+def test_a_way_that_takes_too_long_to_compile_is_named(ask: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(routes, "EQUATIONS", 3)
+    outcome = ask(check, lambda x, y: _right_product(x, y), 1.5, 2.0)
+    assert outcome.verdict is Verdict.SKIP
+    assert "by linearize: not asked, it takes" in outcome.note
+
+
+def _probe(function: Any, *args: Any) -> Instruments:
+    return Instruments(function, Situation("batch", args), Demands(), "seed", Clock())

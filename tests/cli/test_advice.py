@@ -1,4 +1,4 @@
-"""Does advice end as it should in real runs: exit codes, the configured claims, the cache, pytest?"""
+"""Advice in real runs: exit codes, the configured claims, the cache, pytest."""
 
 from __future__ import annotations
 

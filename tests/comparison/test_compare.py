@@ -10,7 +10,7 @@ import pytest
 
 from gradhook.comparison.compare import SHOWN, compare
 from gradhook.comparison.judge import Estimate, Tolerance
-from gradhook.comparison.probe import Fault, Label, Study
+from gradhook.comparison.probe import Fault, Label, Narrowing, Study
 from gradhook.model import Outcome, Shape, Verdict
 
 EMPTY = np.zeros((0, 0))
@@ -25,14 +25,14 @@ class FakeProbe:
     case: str = "batch"
     order: int = 1
     tolerance: Tolerance = field(default_factory=Tolerance)
-    narrow: tuple[tuple[str, str, int], ...] = ()
-    iterating: float = 0.0
+    narrow: dict[tuple[str, str], list[Narrowing]] = field(default_factory=dict)
+    iterating: Any = 0.0
 
-    def narrowings(self) -> list[tuple[str, str, int]]:
-        return list(self.narrow)
+    def narrowings(self, path: Any, input: Label, output: Label) -> list[Narrowing]:
+        return self.narrow.get((input.leaf, output.leaf), [])
 
-    def left_open(self) -> float:
-        return self.iterating
+    def left_open(self, study: Study, mode: Any) -> Any:
+        return np.asarray(self.iterating)
 
     def constants(self) -> tuple[tuple[str, int], ...]:
         return ()
@@ -190,10 +190,20 @@ def test_every_undecided_cause_has_its_words_and_a_remedy(said: dict[str, Any], 
 
 @pytest.mark.parametrize("said", [{"error": 1e-3}, {"error": 1e-3, "noise": 1e-6}])
 def test_a_cast_in_the_function_explains_what_differences_cannot(said: dict[str, Any]) -> None:
-    probe = FakeProbe(narrow=(("a cast to float32", "/project/losses.py", 12),))
+    probe = FakeProbe(narrow={("delta", "out"): [("a cast to float32", "/project/losses.py", 12)]})
     (finding,) = _compare([[1.0]], _estimate([[1.0]], **said), probe=probe).findings
     assert (finding.code, finding.path, finding.line) == ("GRD406", "/project/losses.py", 12)
     assert "a cast to float32" in finding.message
+
+
+@pytest.mark.parametrize(
+    "said, code",
+    [({"error": 1e-3}, "GRD409"), ({"error": 1e-3, "noise": 1e-6}, "GRD405")],
+)
+def test_a_cast_on_the_way_of_other_elements_explains_nothing(said: dict[str, Any], code: str) -> None:
+    probe = FakeProbe(narrow={("other", "out"): [("a cast to float32", "/project/losses.py", 12)]})
+    (finding,) = _compare([[1.0]], _estimate([[1.0]], **said), probe=probe).findings
+    assert (finding.code, finding.path) == (code, None)
 
 
 @pytest.mark.parametrize("kink, words", [("mean", "kink='mean'"), ("left", "kink='left'"), (0.5, "kink=0.5")])
@@ -276,6 +286,22 @@ def test_what_an_iteration_leaves_open_is_no_accusation(gap: float, said: Tolera
     assert outcome.verdict is verdict
     told = any("an iteration that stops at a tolerance" in finding.message for finding in outcome.findings)
     assert told is (verdict is Verdict.UNDECIDED)
+
+
+def test_an_iteration_excuses_only_what_comes_out_of_it() -> None:
+    probe = FakeProbe(iterating=[[5e-3], [0.0]])
+    labels = (Label("inside"), Label("outside"))
+    outcome = _compare([[1.001], [1.001]], [[1.0], [1.0]], probe=probe, input_labels=labels)
+    assert [(f.leaf, f.verdict) for f in outcome.findings] == [
+        ("outside", Verdict.FAIL),
+        ("inside", Verdict.UNDECIDED),
+    ]
+
+
+def test_an_iteration_excuses_a_part_of_the_element_itself() -> None:
+    """Not of the larger derivatives beside it."""
+    large_neighbour = _estimate([[1e-3]], error=1e-15, scale=1.0)
+    assert _compare([[2e-3]], large_neighbour, probe=FakeProbe(iterating=5e-3)).verdict is Verdict.FAIL
 
 
 def test_without_an_iteration_a_small_gap_is_one() -> None:

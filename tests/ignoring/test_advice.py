@@ -1,4 +1,4 @@
-"""What becomes of advice under its setting and under wishes for silence?"""
+"""Advice under its setting, and under wishes for silence."""
 
 from __future__ import annotations
 

@@ -122,6 +122,19 @@ def test_an_endless_loop_is_timed_out_where_it_hangs(repository: Any, notes: Any
     assert finding.path == "both.py" and finding.line in (4, 5) and "GRADHOOK_TIMEOUT" in finding.help
 
 
+@posix
+def test_a_target_that_runs_out_of_time_keeps_what_it_has_answered(repository: Any) -> None:
+    code = "@gradcheck(args=(), cases={'asked before': ()})  # f\ndef f():\n    while True:\n        pass\n"
+    repository.write("both.py", code)
+    report = repository.launch(repository.target("both.py", "f"), timeout=1.0).reports[0]
+    assert report.verdict is Verdict.ERROR
+    assert [(o.code, o.verdict) for o in report.outcomes] == [
+        ("GRD101", Verdict.PASS), ("GRD102", Verdict.FAIL), ("GRD905", Verdict.ERROR),
+    ]  # fmt: skip
+    assert [f.code for f in report.findings] == ["GRD905", "GRD102"]
+    assert report.findings[0].message.endswith("in case 'first'; not answered there: GRD301, GRD303")
+
+
 def test_an_import_that_dies_is_tried_once_for_all_its_targets(repository: Any, notes: Any) -> None:
     count = repository.root / "count"
     dies = f"import os\nwith open({str(count)!r}, 'a') as file:\n    file.write('x')\nos._exit(5)\n"

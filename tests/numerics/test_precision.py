@@ -10,13 +10,15 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from gradhook.comparison.probe import Narrowing
 from gradhook.numerics.drawing import generator
 from gradhook.numerics.held import gather, hold
-from gradhook.numerics.precision import Narrowing, narrowings
+from gradhook.numerics.jaxpr.dependence import dependence
 
 
 def _narrowings(function: Any, x: Any = 0.5) -> list[Narrowing]:
-    return narrowings(hold(function, gather(function, (x,), {}, None, generator("test"))))
+    found = dependence(hold(function, gather(function, (x,), {}, None, generator("test"))))
+    return [what for what, _ in found.narrowed]
 
 
 def _line_of(mark: str) -> int:

@@ -1,4 +1,4 @@
-"""Is advice shown by every report, beside the answers and never as a failure?"""
+"""Every report shows advice, beside the answers and never as a failure."""
 
 from __future__ import annotations
 

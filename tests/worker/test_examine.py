@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from gradhook import case, integers, key, normal, positive, raises, spd, uniform
-from gradhook.model import CheckSettings, ClaimKind, Finding, Outcome, Target, TargetReport, Verdict
+from gradhook.model import CheckSettings, ClaimKind, Finding, Outcome, Progress, Target, TargetReport, Verdict
 from gradhook.worker.examine import examine
 
 PASS, FAIL, UNDECIDED, ERROR, SKIP = (
@@ -26,7 +26,7 @@ def _examine(
     function: Any,
     kind: str = "exact",
     settings: CheckSettings | None = None,
-    announce: Callable[[str], None] = lambda case: None,
+    announce: Callable[[str | Progress], None] = lambda case: None,
     **options: Any,
 ) -> TargetReport:
     target = Target("pkg.mod", "f", "mod.py", 7, 6, ClaimKind(kind), HERE)
@@ -213,14 +213,14 @@ def test_code_that_jax_cannot_see_through_has_no_derivative(function: Any) -> No
 
 
 def test_cases_are_announced_and_answered_in_order() -> None:
-    announced: list[str] = []
+    announced: list[str | Progress] = []
     report = _examine(
         jnp.abs,
         announce=announced.append,
         args=(1.0,),
         cases={"zero": (0.0,), "meant": case(0.0, kink="right"), "known": case(-2.0, value=2.0, derivative=-1.0)},
     )
-    assert announced == ["args", "zero", "meant", "known"]
+    assert [what for what in announced if isinstance(what, str)] == ["args", "zero", "meant", "known"]
     assert report.verdict is UNDECIDED
     assert {(f.case, f.code) for f in report.findings} == {("zero", "GRD401")}
     assert _outcome(report, "GRD106", "known").verdict is PASS
@@ -442,3 +442,12 @@ def test_the_codes_to_ignore_go_with_answers_that_are_all_there() -> None:
     assert (report.verdict, report.ignore) == (UNDECIDED, ("GRD406",))
     assert {f.code for f in report.findings} == {"GRD406"}
     assert _only(_examine(narrow, args=(normal(3),), ignore=("GRD901",))).code == "GRD909"
+
+
+def test_each_answer_is_announced_at_once_with_what_is_still_open() -> None:
+    announced: list[str | Progress] = []
+    report = _examine(jnp.abs, announce=announced.append, args=(1.0,))
+    told = [what for what in announced if isinstance(what, Progress)]
+    assert [part.outcome for part in told] == list(report.outcomes)
+    codes = [part.outcome.code for part in told]
+    assert [part.open for part in told] == [tuple(codes[k + 1 :]) for k in range(len(codes))]

@@ -1,9 +1,9 @@
-"""Through how many numbers is a function looked at?
+"""Reduce large functions to a few directions and sampled outputs.
 
 A function of few numbers is looked at as it is. One of very many inputs is followed along a few directions that move
-all of them, ``z -> f(x + z_0 v_0 + z_1 v_1 + …)``, and one of very many outputs is seen through a sample of them and a
-few combinations of all. Directions and combinations are computed where they are used, never stored: the memory that a
-check takes beyond the function's own is a few copies of its input.
+all of them, and along one for each argument leaf that moves that leaf alone, ``z -> f(x + z v)``; one of very many
+outputs is seen through a sample of them and a few combinations of all. Directions and combinations are computed where
+they are used, never stored: the memory that a check takes beyond the function's own is a few copies of its input.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from gradhook.comparison.probe import Label
+from gradhook.comparison.probe import ALONG, BALANCED, Label
 from gradhook.numerics.drawing import generator
 from gradhook.numerics.finite_difference import directions
 from gradhook.numerics.finite_difference.directions import Directions
@@ -27,8 +27,13 @@ from gradhook.numerics.trees import Leaf, Space
 MANY = 2048
 """From so many outputs on, not every one is looked at on its own."""
 FOLLOWED, COMBINED, SAMPLED = 4, 4, 256
+BESIDE_LEAVES = 2
+"""So many directions move everything where each leaf has a direction of its own."""
+GROUPS = 16
+"""At most so many directions move one leaf alone, or a group of neighbouring leaves where there are more."""
+SPAN = 1e-12
+"""Parts of a gradient smaller than this beside the largest are not told apart."""
 _CHUNK = 2**20
-_TABLE = np.array([-1.25, -1.0, -0.75, 0.75, 1.0, 1.25])
 
 
 @dataclass(frozen=True)
@@ -61,8 +66,12 @@ class View:
         return [(ops, vectors[k : k + 1], steps[k : k + 1]) for k, ops in enumerate(self.operands)]
 
 
-def view(held: Held, call: Callable[[Any], Any], seed: str) -> View:
-    """The view of a function with the inputs and outputs of ``held``."""
+def view(held: Held, call: Callable[[Any], Any], seed: str, gradient: Array | None = None) -> View:
+    """The view of a function with the inputs and outputs of ``held``.
+
+    With a ``gradient`` (n,), one more direction moves each input of a large function by so much that all contribute
+    alike, however far apart the elements of the gradient are.
+    """
     shown, outputs, weights = _shown(held, seed)
 
     def seen(x: Any) -> Any:
@@ -74,24 +83,81 @@ def view(held: Held, call: Callable[[Any], Any], seed: str) -> View:
         labels = held.inputs.labels()
         explicit = lambda row: chosen.vectors[row]  # noqa: E731
         return View(seen, ((),), held.point, labels, outputs, chosen, weights, tangent, explicit, shown)
-    labels = tuple(Label("direction", (k,)) for k in range(FOLLOWED))
-    chosen = Directions(np.ones((FOLLOWED, 1)), labels, _lines(held))
+    rows = _rows(held, seed, gradient)
+    labels = tuple(row.label for row in rows)
+    chosen = Directions(np.ones((len(rows), 1)), labels, _lines(held, rows))
     return View(
         lambda operands, z: seen(_lift(held, operands, z)),
-        tuple((held.point, 0, held.inputs.size, np.uint32(k)) for k in range(FOLLOWED)),
+        tuple((held.point, row.start, row.stop, row.key, row.size) for row in rows),
         np.zeros(1), (Label("direction"),), outputs, chosen, weights, lambda random: np.ones(1),
-        lambda row: np.asarray(_direction(held, np.uint32(row))), shown,
+        lambda row: _explicit(held, rows[row]), shown,
     )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Row:
+    """A followed direction: the inputs that it moves, the key of its entries, and by what each is multiplied."""
+
+    label: Label
+    start: int
+    stop: int
+    key: np.uint32
+    size: Any = 1.0
+
+
+def _rows(held: Held, seed: str, gradient: Array | None) -> list[Row]:
+    """A few directions that move everything and, of several leaves, one for each leaf (or group of leaves)."""
+    space = held.inputs
+    leaves = [leaf for leaf in space.leaves if leaf.size]
+    moved = [] if len(leaves) < 2 else _groups(leaves)
+    count = BESIDE_LEAVES if moved else FOLLOWED
+    everything = [(Label("direction", (k,)), 0, space.size) for k in range(count)]
+    keys = generator(seed, "followed").integers(0, 2**32, count + len(moved) + 1, dtype=np.uint32)
+    even = 1.0 if gradient is None else np.ones(space.size)
+    found = [Row(*what, key, even) for what, key in zip([*everything, *moved], keys[:-1], strict=True)]
+    if gradient is not None:
+        label = Label("direction", (count,), BALANCED)
+        found.append(Row(label, 0, space.size, keys[-1], _balance(held, gradient)))
+    return found
+
+
+def _balance(held: Held, gradient: Array) -> Array:
+    """Factors (n,) up to 1 under which all inputs contribute alike; those without a gradient move most."""
+    magnitudes = _magnitudes(held.inputs, held.point)
+    moved = np.repeat(magnitudes, [leaf.size for leaf in held.inputs.leaves])
+    parts = np.nan_to_num(np.abs(gradient) * moved)
+    largest = float(parts.max(initial=0.0))
+    smallest = float(np.min(parts, where=parts > SPAN * largest, initial=np.inf))
+    return np.asarray(np.where(parts > smallest, smallest / np.maximum(parts, smallest), 1.0))
+
+
+def _groups(leaves: list[Leaf]) -> list[tuple[Label, int, int]]:
+    """Neighbouring leaves in at most ``GROUPS`` groups: the name of each group, its first input and its end."""
+    ends = np.cumsum([leaf.size for leaf in leaves])
+    found = []
+    for group in np.array_split(np.arange(len(leaves)), min(GROUPS, len(leaves))):
+        first, last = int(group[0]), int(group[-1])
+        name = leaves[first].name if first == last else f"{leaves[first].name} … {leaves[last].name}"
+        start, stop = int(ends[first]) - leaves[first].size, int(ends[last])
+        label = leaves[first].label(0) if stop - start == 1 else Label(name, part=ALONG)
+        found.append((label, start, stop))
+    return found
+
+
+def _explicit(held: Held, row: Row) -> Array:
+    places = np.arange(held.inputs.size)
+    inside = (places >= row.start) & (places < row.stop)
+    return np.where(inside, np.asarray(_direction(held, row.key)) * row.size, 0.0)
 
 
 def narrowed(whole: View, row: int, start: int, stop: int) -> View:
     """One followed direction of a view, with only the inputs from ``start`` to ``stop`` moving; the same programs."""
-    point, _, _, key = whole.operands[row]
+    point, _, _, key, size = whole.operands[row]
     chosen, one = whole.directions, slice(row, row + 1)
     lines = chosen.lines
     geometry = Lines(lines.scale[one], lines.reach[one], lines.room_back[one], lines.room_ahead[one])
     only = Directions(chosen.vectors[one], chosen.labels[one], geometry)
-    return replace(whole, operands=((point, start, stop, key),), directions=only)
+    return replace(whole, operands=((point, start, stop, key, size),), directions=only)
 
 
 def nudged(whole: View, units: int) -> View:
@@ -101,13 +167,16 @@ def nudged(whole: View, units: int) -> View:
     return replace(whole, point=whole.point * factor, operands=operands)
 
 
-def entry(held: Held, row: int, place: int) -> float:
+def entry(held: Held, whole: View, row: int, place: int) -> float:
     """How far followed direction ``row`` moves the input at ``place``."""
+    key, size = whole.operands[row][3:]
     begin = 0
     for leaf, magnitude in zip(held.inputs.leaves, _magnitudes(held.inputs, held.point), strict=True):
-        if place < begin + leaf.size:
-            return float(weights(np, place, place + 1, row)[0] * magnitude)
+        if place < leaf.size:
+            own = float(np.broadcast_to(size, held.inputs.size)[place + begin])
+            return float(weights(np, place + begin, place + begin + 1, key)[0] * magnitude) * own
         begin += leaf.size
+        place -= leaf.size
     raise IndexError(place)
 
 
@@ -119,15 +188,17 @@ def _shown(held: Held, seed: str) -> tuple[Callable[[Any], Any], tuple[Label, ..
     sample = np.sort(generator(seed, "sample").choice(size, SAMPLED, replace=False))
     labels = (*(held.outputs.label(int(k)) for k in sample), *(Label("combination", (k,)) for k in range(COMBINED)))
 
+    keys = generator(seed, "combined").integers(0, 2**32, COMBINED, dtype=np.uint32)
+
     def shown(y: Any) -> Any:
-        combined = [jnp.sum(y * weights(jnp, 0, size, 64 + k)) for k in range(COMBINED)]
+        combined = [jnp.sum(y * weights(jnp, 0, size, key)) for key in keys]
         return jnp.concatenate([y[sample], jnp.stack(combined)])
 
     return shown, labels, np.concatenate([np.zeros((COMBINED, SAMPLED)), np.eye(COMBINED)], axis=1)
 
 
 def weights(xp: Any, start: int, stop: int, key: Any) -> Any:
-    """Small dyadic numbers that look random: entries ``start`` to ``stop`` of sequence ``key`` (numpy, jax.numpy).
+    """Numbers that look random, like ``directions.mixed``: entries ``start`` to ``stop`` (numpy, jax.numpy).
 
     Their index is scrambled by a multiplicative hash (Knuth, The Art of Computer Programming 3, 6.4) with xor-shifts.
     """
@@ -141,15 +212,18 @@ def _scrambled(xp: Any, start: int, stop: int, key: Any) -> Any:
     )
     for _ in range(2):
         scrambled = (scrambled ^ (scrambled >> xp.uint32(16))) * xp.uint32(0x45D9F3B)
-    return xp.asarray(_TABLE)[(scrambled ^ (scrambled >> xp.uint32(16))) % xp.uint32(6)]
+    final = scrambled ^ (scrambled >> xp.uint32(16))
+    part = (final >> xp.uint32(1)).astype(xp.float64) * 2.0**-31
+    span = directions.LARGEST_WEIGHT - directions.SMALLEST_WEIGHT
+    return (1.0 - 2.0 * (final & xp.uint32(1)).astype(xp.float64)) * (directions.SMALLEST_WEIGHT + span * part)
 
 
 def _lift(held: Held, operands: Any, z: Any) -> Any:
     """The point moved by ``z`` along direction ``key``, of which only the part from ``start`` to ``stop`` counts."""
-    point, start, stop, key = operands
+    point, start, stop, key, size = operands
     places = jnp.arange(held.inputs.size, dtype=jnp.int32)
     moving = (places >= start) & (places < stop) & jnp.isfinite(point)
-    return point + z[0] * jnp.where(moving, _direction(held, key), 0.0)
+    return point + jnp.where(moving, z[0] * _direction(held, key) * size, 0.0)
 
 
 def _direction(held: Held, key: Any) -> Any:
@@ -183,18 +257,30 @@ def _magnitudes(space: Space, point: Array) -> list[float]:
     return found
 
 
-def _lines(held: Held) -> Lines:
+def _lines(held: Held, rows: list[Row]) -> Lines:
     """The geometry of the followed directions, gathered piece by piece."""
-    reach, back, ahead = np.zeros(FOLLOWED), np.full(FOLLOWED, np.inf), np.full(FOLLOWED, np.inf)
+    reach, back, ahead = np.zeros(len(rows)), np.full(len(rows), np.inf), np.full(len(rows), np.inf)
     begin = 0
     for leaf, magnitude in zip(held.inputs.leaves, _magnitudes(held.inputs, held.point), strict=True):
         for start in range(0, leaf.size, _CHUNK):
             stop = min(start + _CHUNK, leaf.size)
+            moving = [k for k, row in enumerate(rows) if row.start <= begin + start < row.stop]
             piece = Space((Leaf(leaf.name, (stop - start,), "float64", leaf.spec),))
             point = held.point[begin + start : begin + stop]
-            moved = np.stack([weights(np, begin + start, begin + stop, k) * magnitude for k in range(FOLLOWED)])
+            part = slice(begin + start, begin + stop)
+            sizes = [np.broadcast_to(rows[k].size, held.inputs.size)[part] for k in moving]
+            moved = np.stack(
+                [
+                    weights(np, part.start, part.stop, rows[k].key) * magnitude * size
+                    for k, size in zip(moving, sizes, strict=True)
+                ]
+            )
             lines = directions.lines_of(piece, point, np.where(np.isfinite(point), moved, 0.0), bounds_only=True)
-            reach, back = np.maximum(reach, lines.reach), np.minimum(back, lines.room_back)
-            ahead = np.minimum(ahead, lines.room_ahead)
+            reach[moving] = np.maximum(reach[moving], lines.reach)
+            back[moving] = np.minimum(back[moving], lines.room_back)
+            ahead[moving] = np.minimum(ahead[moving], lines.room_ahead)
         begin += leaf.size
-    return Lines(2.0 ** np.ceil(np.log2(np.maximum(1.0, reach))), reach, back, ahead)
+    # A balanced direction moves some inputs by very little, so its reach is large; a step of the others is still of
+    # order one.
+    scale = np.where([row.label.part == BALANCED for row in rows], 1.0, 2.0 ** np.ceil(np.log2(np.maximum(1.0, reach))))
+    return Lines(scale, reach, back, ahead)

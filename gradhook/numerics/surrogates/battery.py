@@ -1,4 +1,4 @@
-"""Which tangents tell a linear rule from one that is not?
+"""Differentiate along the tangents that tell a linear rule from one that is not.
 
 The same runs serve the comparison with the declared derivative and the questions about linearity.
 """
@@ -6,11 +6,13 @@ The same runs serve the comparison with the declared derivative and the question
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
+import jax
 import numpy as np
 
 from gradhook.comparison.probe import Fault
-from gradhook.comparison.surrogate_probe import Trial
 from gradhook.model import Mode
 from gradhook.numerics.drawing import generator
 from gradhook.numerics.faults import translate
@@ -18,11 +20,19 @@ from gradhook.numerics.finite_difference import directions
 from gradhook.numerics.finite_difference.directions import Directions
 from gradhook.numerics.finite_difference.richardson import Array
 from gradhook.numerics.held import Held
+from gradhook.numerics.iterations import loops_in
 from gradhook.numerics.programs import Clock, Programs
+from gradhook.numerics.rounding import moves, spread
 from gradhook.numerics.studies import along
 
-POWERS = (2.0, -1.0, 2.0**40, 2.0**-40)
+POWERS = (2.0, -1.0, 2.0**12, 2.0**40, 2.0**-40)
 """Factors by which a tangent is multiplied without any rounding."""
+ORDINARY = (2.0, -1.0, 8.0)
+"""Those for a rule with a loop that stops at a tolerance: a tangent of another size gives it another accuracy."""
+FAR = 2.0**10
+"""A tangent multiplied by more than this may overflow inside, which is no fault of the rule."""
+UNDERFLOW = 1e-280
+"""Below this a number has lost digits on the way."""
 
 DIGITS = 8 / 7
 """A factor that fills all digits of a tangent: one of few digits passes through bfloat16 without a trace."""
@@ -36,6 +46,7 @@ class Battery:
     seed: str
     clock: Clock
     _runs: dict[Mode, Array | Fault] = field(default_factory=dict)
+    _loops: dict[Mode, float] = field(default_factory=dict)
 
     @property
     def chosen(self) -> Directions:
@@ -52,7 +63,7 @@ class Battery:
         found = self.run(mode)
         if isinstance(found, Fault):
             return found
-        rows = found[: -len(POWERS) - 4]
+        rows = found[: -self.last(mode)]
         return rows if mode == "fwd" else along(rows, self.chosen.vectors)
 
     def run(self, mode: Mode) -> Array | Fault:
@@ -68,7 +79,39 @@ class Battery:
         """The last rows that a mode is run with."""
         random = generator(self.seed, "linearity", mode)
         one, two = (self._dense(mode, random) for _ in range(2))
-        return np.stack([0 * one, one, two, one + two, *(power * one for power in POWERS)])
+        return np.stack([0 * one, one, two, one + two, *(power * one for power in self.powers(mode))])
+
+    def last(self, mode: Mode) -> int:
+        """How many rows show whether a mode is linear."""
+        return len(self.powers(mode)) + 4
+
+    def powers(self, mode: Mode) -> tuple[float, ...]:
+        """By which factors the tangents of a mode are multiplied."""
+        return ORDINARY if self.loops(mode) else POWERS
+
+    def loops(self, mode: Mode) -> float:
+        """The relative error that loops of the derivative's own program may account for."""
+        if mode not in self._loops:
+            self._loops[mode] = self._looped(mode)
+        return self._loops[mode]
+
+    def _looped(self, mode: Mode) -> float:
+        if not self.held.traceable:
+            return 0.0
+        x, w = np.zeros(self.held.inputs.size), np.zeros(self.held.outputs.size)
+        ask = (lambda x, w: jax.jvp(self.held.call, (x,), (x,))) if mode == "fwd" else self._pulled
+        try:
+            return loops_in(jax.make_jaxpr(ask)(x, w))
+        except Exception:  # told when the mode itself is run
+            return 0.0
+
+    def _pulled(self, x: Any, w: Any) -> Any:
+        return jax.vjp(self.held.call, x)[1](w)
+
+    def rounding(self, mode: Mode) -> Array:
+        """How far each number of a run moves when the point and the tangents do by units in their last place."""
+        points, rows = moves(self.held.point, "point"), moves(self._rows(mode), "rows")
+        return spread(np.stack([self._derived(mode, point, row) for point, row in zip(points, rows, strict=True)]))
 
     def _dense(self, mode: Mode, random: np.random.Generator) -> Array:
         if mode == "rev":
@@ -76,46 +119,18 @@ class Battery:
         return DIGITS * directions.dense(self.held.inputs, self.held.point, random)
 
     def _made(self, mode: Mode) -> Array:
-        programs = Programs(self.held.call, (), self.clock, self.held.traceable)
+        return self._derived(mode, self.held.point, self._rows(mode))
+
+    def _rows(self, mode: Mode) -> Array:
         if mode == "fwd":
-            return programs.forward(self.held.point, (), np.concatenate([self.chosen.vectors, self.tangents(mode)]))
+            return np.concatenate([self.chosen.vectors, self.tangents(mode)])
         rows = self.weights if len(self.weights) else np.eye(self.held.outputs.size)
-        return programs.reverse(self.held.point, (), np.concatenate([rows, self.tangents(mode)]))
+        return np.concatenate([rows, self.tangents(mode)])
 
+    def _derived(self, mode: Mode, point: Array, rows: Array) -> Array:
+        run = self._programs.forward if mode == "fwd" else self._programs.reverse
+        return run(point, (), rows)
 
-def linearity(battery: Battery, modes: tuple[Mode, ...]) -> tuple[Trial, ...]:
-    """Zero, multiples and sums of tangents and of cotangents, and whether the two modes are adjoints."""
-    trials = [trial for mode in modes for trial in _mode(battery, mode)]
-    return tuple(trials + (_adjoint(battery) if set(modes) >= {"fwd", "rev"} else []))
-
-
-def _mode(battery: Battery, mode: Mode) -> list[Trial]:
-    found = battery.run(mode)
-    if isinstance(found, Fault):
-        return [Trial("differentiated", mode, found, np.zeros(0))]
-    zero, one, two, both, *multiples = found[-len(POWERS) - 4 :]
-    with np.errstate(all="ignore"):
-        size = float(np.nan_to_num(np.abs(one) + np.abs(two), posinf=0.0).max(initial=0.0))
-        trials = [Trial("zero", mode, zero, np.where(np.isfinite(one), 0.0, zero), exactly=True)]
-        trials += [
-            Trial(f"multiplied by {power:g}", mode, got, power * one, exactly=True)
-            for power, got in zip(POWERS, multiples, strict=True)
-        ]
-        return [*trials, Trial("the sum of two", mode, both, one + two, size)]
-
-
-def _adjoint(battery: Battery) -> list[Trial]:
-    """<w, J v> beside <J^T w, v>, for two tangents and two cotangents."""
-    forward, reverse = battery.run("fwd"), battery.run("rev")
-    if isinstance(forward, Fault) or isinstance(reverse, Fault):
-        return []
-    v, w = battery.tangents("fwd")[1:3], battery.tangents("rev")[1:3]
-    last = -len(POWERS) - 4
-    pushed, pulled = forward[last + 1 :][:2], reverse[last + 1 :][:2]
-    with np.errstate(all="ignore"):
-        one, other = (np.array([(a @ b.T).sum()]) for a, b in ((pulled, v), (w, pushed)))
-        return [Trial("adjoint", None, one, other, _size(w, pushed))]
-
-
-def _size(one: Array, other: Array) -> float:
-    return float(np.nan_to_num(np.abs(one) @ np.abs(other).T, posinf=0.0).sum())
+    @cached_property
+    def _programs(self) -> Programs:
+        return Programs(self.held.call, (), self.clock, self.held.traceable)

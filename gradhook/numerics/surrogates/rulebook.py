@@ -19,11 +19,12 @@ from gradhook.numerics.held import Arguments, Held, Wrt
 from gradhook.numerics.programs import Clock
 from gradhook.numerics.rules import Replay
 from gradhook.numerics.studies import Laboratory
-from gradhook.numerics.surrogates.battery import Battery, linearity
+from gradhook.numerics.surrogates.battery import Battery
 from gradhook.numerics.surrogates.composition import composition
 from gradhook.numerics.surrogates.contract import contract
 from gradhook.numerics.surrogates.declared import Declared
 from gradhook.numerics.surrogates.in_use import in_use
+from gradhook.numerics.surrogates.linearity import linearity
 from gradhook.numerics.surrogates.lines import Line
 from gradhook.numerics.surrogates.second import VALUE, second
 from gradhook.numerics.surrogates.structure import structure

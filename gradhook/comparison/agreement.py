@@ -1,0 +1,29 @@
+"""Find where two arrays differ that must be equal to rounding; each element is compared on its own scale."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradhook.comparison.judge import Array, Flags
+
+
+def differ(one: Array, other: Array, relative: float, allowed: Array | float = 0.0) -> Flags:
+    """Where two numbers are further apart than ``relative`` times the larger one, plus what is ``allowed`` there.
+
+    A nan equals a nan and an infinity itself. Neither is ever a yardstick: beside a number they differ from it, and
+    where ``allowed`` is not finite it allows nothing.
+    """
+    with np.errstate(all="ignore"):
+        same = (one == other) | (np.isnan(one) & np.isnan(other))
+        own = relative * np.maximum(np.abs(one), np.abs(other))
+        slack = np.where(np.isfinite(allowed), allowed, 0.0)
+        near = np.isfinite(one) & np.isfinite(other) & (np.abs(one - other) <= own + slack)
+    return np.asarray(~(same | near))
+
+
+def farthest(one: Array, other: Array, wrong: Flags) -> tuple[int, ...]:
+    """The place, among those that are wrong, at which two arrays differ most, each element on its own scale."""
+    with np.errstate(all="ignore"):
+        ratio = np.abs(one - other) / np.maximum(np.abs(one), np.abs(other))
+    ranked = np.where(wrong, np.nan_to_num(ratio, nan=np.inf), -1.0)
+    return tuple(int(k) for k in np.unravel_index(int(np.argmax(ranked)), ranked.shape))

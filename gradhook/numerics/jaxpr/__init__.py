@@ -1,0 +1,1 @@
+"""Read and run the equations of a traced function."""

@@ -1,0 +1,206 @@
+"""Follow the inputs of a jaxpr through its equations: which floating numbers reach which result, and through what.
+
+An abstract interpretation: a variable's value is the set of inputs that it depends on. Floating data flow counts.
+A comparison, a conversion to integers and the choice of a branch pass nothing on; ``stop_gradient`` and rounding do.
+One comparison makes pieces, on each of which nothing changes. Comparisons of numbers that earlier ones chose are a
+search (a bisection): its result follows its input closely, so that counts as a flow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax.numpy as jnp
+
+from gradhook.comparison.probe import Narrowing
+from gradhook.numerics import jaxprs
+from gradhook.numerics.jaxprs import Place
+from gradhook.numerics.precision import narrowing
+
+Where = Callable[[], Place]
+"""A place that is looked up where it is needed: that takes longer than the rest."""
+
+LOOP: Narrowing = ("a loop that stops at a tolerance", "", 0)
+UNSEEN: Narrowing = ("code that is no equation", "", 0)
+"""What a path may run through, beside equations that narrow."""
+_SOLVERS = ("/scipy/sparse/", "/scipy/optimize/", "/experimental/ode")
+"""What JAX itself iterates goes to the end of float64, but for its solvers, whose tolerance is the user's."""
+_LOOKUPS = ("gather", "dynamic_slice")
+_APART = ("sort", "optimization_barrier")
+"""Primitives whose every output is one of the inputs, possibly in another order."""
+
+
+class Unreadable(Exception):
+    """A jaxpr in which numbers flow by other ways than its equations: mutable arrays."""
+
+
+@dataclass(frozen=True)
+class Flow:
+    """What a value depends on; a set of inputs is the bits of an integer.
+
+    ``reach``: by floating data flow. ``chosen``: by comparisons. ``via``: for everything met on the way, the inputs
+    with a path through it.
+    """
+
+    reach: int = 0
+    chosen: int = 0
+    via: Mapping[Narrowing, int] = field(default_factory=dict)
+
+    def through(self, met: Narrowing) -> Flow:
+        """The flow behind something that all of it runs through."""
+        return Flow(self.reach, self.chosen, {**self.via, met: self.via.get(met, 0) | self.reach})
+
+
+NOTHING = Flow()
+
+
+def flows(jaxpr: Any, arguments: Sequence[Flow], around: Where = lambda: ("", 0)) -> list[Flow]:
+    """What the outputs of a jaxpr depend on, for what its inputs depend on.
+
+    Raises:
+        Unreadable: the jaxpr reads or writes mutable arrays.
+    """
+    body = jaxprs.opened(jaxpr)
+    known = dict.fromkeys(body.constvars, NOTHING) | dict(zip(body.invars, arguments, strict=True))
+    for equation in body.eqns:
+        if any(hasattr(atom.aval, "inner_aval") for atom in (*equation.invars, *equation.outvars)):
+            raise Unreadable(equation.primitive.name)
+        inputs = [NOTHING if jaxprs.is_literal(atom) else known[atom] for atom in equation.invars]
+        outputs = _outputs(equation, inputs, _where(jaxpr, equation, around))
+        known.update(zip(equation.outvars, outputs, strict=True))
+    return [NOTHING if jaxprs.is_literal(atom) else known[atom] for atom in body.outvars]
+
+
+def _where(jaxpr: Any, equation: Any, around: Where) -> Where:
+    return lambda: jaxprs.place_in(jaxpr, equation, around())
+
+
+def joined(several: Iterable[Flow]) -> Flow:
+    """What at least one of several values depends on."""
+    reach, chosen, via = 0, 0, dict[Narrowing, int]()
+    for flow in several:
+        reach, chosen = reach | flow.reach, chosen | flow.chosen
+        for met, inputs in flow.via.items():
+            via[met] = via.get(met, 0) | inputs
+    return Flow(reach, chosen, via)
+
+
+def _outputs(equation: Any, inputs: list[Flow], here: Where) -> list[Flow]:
+    name = equation.primitive.name
+    if name == "scan":
+        return _scan(equation, inputs, here)
+    if name == "while":
+        return _while(equation, inputs, here)
+    if name == "cond":
+        branches = [flows(branch, inputs[1:], here) for branch in equation.params["branches"]]
+        return [joined(ways) for ways in zip(*branches, strict=True)]
+    if name in _APART:
+        pairs = zip(equation.invars, inputs, equation.outvars, strict=True)
+        return [_kept([atom], [flow], var) for atom, flow, var in pairs]
+    body = _called(equation)
+    return flows(body, inputs, here) if body is not None else _plain(equation, inputs, here)
+
+
+def _called(equation: Any) -> Any | None:
+    """The jaxpr that an equation runs on its own inputs: a call, or the primal code under a custom rule."""
+    if equation.primitive.name not in jaxprs.CALLS:
+        return None
+    inside = [jaxprs.primal_code(equation)] if equation.primitive.name in jaxprs.RULES else jaxprs.inner(equation)
+    bodies = [part for part in inside if part is not None]
+    sizes = (len(equation.invars), len(equation.outvars))
+    fits = len(bodies) == 1 and (len(jaxprs.opened(bodies[0]).invars), len(jaxprs.opened(bodies[0]).outvars)) == sizes
+    return bodies[0] if fits else None
+
+
+def _plain(equation: Any, inputs: list[Flow], here: Where) -> list[Flow]:
+    """Each output depends on each input; jaxprs inside may be run on any of them."""
+    name = equation.primitive.name
+    inputs = [Flow(f.reach, 0, f.via) if k and name in _LOOKUPS else f for k, f in enumerate(inputs)]
+    inside = _inside(equation, joined(inputs), here)
+    outputs = [
+        joined([_kept(equation.invars, inputs, var, "bitcast" in name), _of_kind(var, inside)])
+        for var in equation.outvars
+    ]
+    if "callback" in name or name == "ffi_call":
+        outputs = [flow.through(UNSEEN) for flow in outputs]
+    what = narrowing(equation)
+    return [flow.through((what, *here())) for flow in outputs] if what else outputs
+
+
+def _inside(equation: Any, given: Flow, here: Where) -> Flow:
+    parts = list(jaxprs.inner(equation)) or [part for part in [jaxprs.primal_code(equation)] if part is not None]
+    found = [flows(part, [_of_kind(var, given) for var in jaxprs.opened(part).invars], here) for part in parts]
+    return joined(flow for outputs in found for flow in outputs)
+
+
+def _of_kind(var: Any, flow: Flow) -> Flow:
+    return flow if is_inexact(var) else NOTHING
+
+
+def _kept(atoms: Sequence[Any], inputs: Sequence[Flow], result: Any, bits: bool = False) -> Flow:
+    """What an equation passes on to one of its results."""
+    if _is_boolean(result):
+        return _compared(atoms, inputs)
+    if not is_inexact(result) and not bits and any(map(is_inexact, atoms)):
+        return NOTHING
+    return joined(inputs)
+
+
+def _compared(atoms: Sequence[Any], inputs: Sequence[Flow]) -> Flow:
+    """What the answer to a comparison of floats, or a formula of such answers, depends on."""
+    reach = chosen = 0
+    for atom, flow in zip(atoms, inputs, strict=True):
+        if is_inexact(atom):
+            # What is chosen among values of the input itself, ``where(x == 0, 0, x)``, is no more than that input.
+            reach, chosen = reach | (flow.chosen & ~flow.reach), chosen | flow.reach | flow.chosen
+        elif _is_boolean(atom):
+            reach, chosen = reach | flow.reach, chosen | flow.chosen
+    return Flow(reach, chosen)
+
+
+def _scan(equation: Any, inputs: list[Flow], here: Where) -> list[Flow]:
+    constants, carries = jaxprs.scan_counts(equation)
+    start, rows = inputs[constants : constants + carries], inputs[constants + carries :]
+    return _repeated(equation.params["jaxpr"], inputs[:constants], start, rows, here)
+
+
+def _repeated(body: Any, held: list[Flow], carry: list[Flow], rows: list[Flow], here: Where) -> list[Flow]:
+    """The outputs of a loop's body once its carry holds all that any number of steps brings into it."""
+    while True:
+        outputs = flows(body, [*held, *carry, *rows], here)
+        after = [joined(both) for both in zip(carry, outputs[: len(carry)], strict=True)]
+        if after == carry:
+            return [*carry, *outputs[len(carry) :]]
+        carry = after
+
+
+def _while(equation: Any, inputs: list[Flow], here: Where) -> list[Flow]:
+    params = equation.params
+    asked, constants = params["cond_nconsts"], params["body_nconsts"]
+    held, start = inputs[asked : asked + constants], inputs[asked + constants :]
+    carry = _repeated(params["body_jaxpr"], held, start, [], here)
+    (goes_on,) = flows(params["cond_jaxpr"], [*inputs[:asked], *carry], here)
+    if not goes_on.chosen or not is_users(params["cond_jaxpr"]):
+        return carry
+    body = jaxprs.opened(params["body_jaxpr"])
+    stays = [one is other for one, other in zip(body.invars[constants:], body.outvars, strict=True)]
+    return [flow if still else flow.through(LOOP) for flow, still in zip(carry, stays, strict=True)]
+
+
+def is_users(condition: Any) -> bool:
+    """Whether the accuracy of a loop is chosen by its user."""
+    path = jaxprs.definition(condition)[1].replace("\\", "/")
+    return not jaxprs.of_jax(path) or any(part in path for part in _SOLVERS)
+
+
+def is_inexact(atom: Any) -> bool:
+    """Whether a variable holds floating or complex numbers."""
+    dtype = getattr(atom.aval, "dtype", None)
+    return dtype is not None and bool(jnp.issubdtype(dtype, jnp.inexact))
+
+
+def _is_boolean(atom: Any) -> bool:
+    dtype = getattr(atom.aval, "dtype", None)
+    return dtype is not None and bool(jnp.issubdtype(dtype, jnp.bool_))
