@@ -138,7 +138,7 @@ class Finding:
 class Resolved:
     """The elements of one input leaf that passed: the coarsest resolution among them, and what resolved them.
 
-    ``witness`` is ``differences``, ``complex step``, ``equations`` (a proof of 0), or several of these, joined by commas.
+    ``witness`` is ``differences``, ``complex step``, ``equations`` (a proof of 0), or several, joined by commas.
     """
 
     leaf: str
