@@ -161,5 +161,5 @@ def test_links_of_the_document_lead_to_its_headings() -> None:
 
 
 def _graver(one: str, other: str) -> bool:
-    order = ("notice", "undecided", "fail", "error")
+    order = ("notice", "advice", "undecided", "fail", "error")
     return order.index(one) > order.index(other)
