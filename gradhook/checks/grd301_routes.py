@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradhook.comparison.judge import ADJOINT
-from gradhook.comparison.messages import MODE_NAMES, number
+from gradhook.comparison.messages import MODE_NAMES, pair
 from gradhook.comparison.probe import Fault, Probe, Route
 from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict, worst
 
@@ -35,8 +35,9 @@ def _answer(route: Route, probe: Probe) -> Finding | None:
         return None
     place = np.unravel_index(int(np.argmax(np.where(wrong, np.nan_to_num(gap, nan=np.inf), -1.0))), gap.shape)
     got, expected = float(route.got[place]), float(route.expected[place])
+    numbers = ", otherwise ".join(pair(got, expected))
     return Finding(
-        RULE.code, Verdict.FAIL, f"{_mode(route)} {route.name} gives {number(got)}, otherwise {number(expected)}",
+        RULE.code, Verdict.FAIL, f"{_mode(route)} {route.name} gives {numbers}",
         case=probe.case, mode=route.mode, order=1, claimed=got, measured=expected, tolerance=ADJOINT, help=_help(route),
     )  # fmt: skip
 

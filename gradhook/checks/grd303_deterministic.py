@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradhook.comparison.messages import number
+from gradhook.comparison.messages import pair
 from gradhook.comparison.probe import Fault, Probe, Route
 from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
 
@@ -27,7 +27,7 @@ def _differs(route: Route, probe: Probe) -> Finding | None:
         return None
     k = int(np.argmax(~((route.got == route.expected) | (np.isnan(route.got) & np.isnan(route.expected)))))
     got, expected = float(route.got.ravel()[k]), float(route.expected.ravel()[k])
-    text = f"{route.name} with the same arguments the value is {number(got)}, before {number(expected)}"
+    text = f"{route.name} with the same arguments the value is {', before '.join(pair(got, expected))}"
     return Finding(
         RULE.code, Verdict.FAIL, text,
         case=probe.case, claimed=got, measured=expected,

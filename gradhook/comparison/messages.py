@@ -60,6 +60,12 @@ def number(value: float) -> str:
     return f"{value:.9g}"
 
 
+def pair(one: float, other: float) -> tuple[str, str]:
+    """Two numbers beside each other, with all their digits where the usual ones do not tell them apart."""
+    word = number if number(one) != number(other) else repr
+    return word(float(one)), word(float(other))
+
+
 def bar(error: float) -> str:
     """An error bar: one digit is plenty."""
     return f"{error:.1g}"

@@ -14,7 +14,7 @@ from gradhook.model import Mode
 from gradhook.pictures import Curve, Jacobian
 
 if TYPE_CHECKING:
-    from gradhook.comparison.surrogate_probe import Rulebook
+    from gradhook.comparison.surrogate_probe import Contract, Rulebook
 
 
 @dataclass(frozen=True)
@@ -75,10 +75,14 @@ class Study:
 
 @dataclass(frozen=True)
 class Known:
-    """What the author gave: a value (m,), a derivative along each direction (D, m); None where nothing was given."""
+    """What the author gave: a value (m,), a derivative along each direction (D, m); None where nothing was given.
+
+    ``terms`` is the size of what each number of the derivative sums.
+    """
 
     value: Array | None = None
     derivative: Array | None = None
+    terms: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -118,28 +122,6 @@ class Refusal:
     expected: str
     routes: Mapping[str, str]
     accepted: Mapping[str, bool]
-
-
-@dataclass(frozen=True)
-class Contract:
-    """What a surrogate is held to: its value and its claims beside the declared ones, flattened.
-
-    ``values`` maps a route (``under jit``, …) to the value there, of every output, or why there is none; ``references``
-    are the values of ``forward=``, called plainly and compiled. ``declared`` is (D, m), nan where nothing was declared;
-    ``allowed`` (K, D, m) are the conventions that are as good where the declared derivative itself has a kink;
-    ``claims`` and ``weights`` are those of ``Study``.
-    """
-
-    references: tuple[Array, ...]
-    values: Mapping[str, Array | Fault]
-    value_labels: tuple[Label, ...]
-    declared: Array
-    allowed: Array
-    weights: Array
-    claims: Mapping[Mode, Array | Fault]
-    directions: Array
-    input_labels: tuple[Label, ...]
-    output_labels: tuple[Label, ...]
 
 
 @dataclass(frozen=True)
@@ -222,6 +204,9 @@ class Probe(Protocol):
     def contract(self) -> Contract | None: ...
     def wobble(self, path: tuple[Mode, ...], mode: Mode) -> Array:
         """How far the claims of a mode move when the point does by a few units in its last place: their rounding."""
+
+    def rounding(self, mode: Mode | None) -> Array:
+        """How far rounding of the inputs and of every step may move the claims of a mode; of None, the value (m,)."""
 
     def locate(self, mode: Mode, row: int, column: int) -> Located | None:
         """Which input a disagreement along a direction that moves everything belongs to, of many inputs."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 
-from gradhook.comparison.judge import Array, Flags
-from gradhook.comparison.probe import Fault, Suspect
+from gradhook.comparison.judge import SURROGATE, Array, Flags
+from gradhook.comparison.probe import Fault, Label, Suspect
+from gradhook.comparison.rounding import margin, same
 from gradhook.model import Mode
 
 Triple = tuple[float, float, float]
@@ -16,28 +18,69 @@ Triple = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
+class Contract:
+    """What a surrogate is held to: its value and its claims beside the declared ones, flattened.
+
+    ``values`` maps a route (``under jit``, …) to the value there, of every output, or why there is none; ``references``
+    are the values of ``forward=``, called plainly and compiled. ``declared`` is (D, m), nan where nothing was declared;
+    ``allowed`` (K, D, m) are the conventions that are as good where the declared derivative itself has a kink;
+    ``claims`` and ``weights`` are those of ``Study``. ``rounding`` is how far it may move each number of a claim and
+    the declared one apart, ``value_rounding`` each value; they are 0 where all are the same without it.
+    """
+
+    references: tuple[Array, ...]
+    values: Mapping[str, Array | Fault]
+    value_labels: tuple[Label, ...]
+    declared: Array
+    allowed: Array
+    weights: Array
+    claims: Mapping[Mode, Array | Fault]
+    directions: Array
+    input_labels: tuple[Label, ...]
+    output_labels: tuple[Label, ...]
+    rounding: Mapping[Mode, Array] = field(default_factory=dict)
+    value_rounding: Array | float = 0.0
+
+    def ways(self, mode: Mode) -> tuple[Array, ...]:
+        """The declared derivative, then what is as good, laid out like the claim of a mode."""
+        combined = mode == "rev" and len(self.weights) > 0
+        every = (self.declared, *self.allowed)
+        return tuple(way @ self.weights.T if combined else way for way in every)
+
+    def margin(self, mode: Mode, claim: Array, way: Array) -> Array:
+        """How far each number of a claim may lie from what was declared."""
+        return margin(claim, way, SURROGATE, self.rounding.get(mode, 0.0))
+
+    def as_declared(self, mode: Mode, claim: Array) -> Flags:
+        """Where a claim is one of the ways up to rounding, each number on its own scale; or nothing was declared."""
+        rounding = self.rounding.get(mode, 0.0)
+        ways = self.ways(mode)
+        return np.asarray(np.any([same(claim, way, SURROGATE, rounding) for way in ways], axis=0) | np.isnan(ways[0]))
+
+
+@dataclass(frozen=True)
 class Trial:
     """One thing that was tried, ``under vmap`` for example: what came out beside what ought to come out.
 
-    ``exactly`` asks for the same bits (up to underflow); otherwise rounding is allowed, measured against ``size``.
+    ``exactly`` asks for the same bits (up to underflow); otherwise each element may be off by a part of itself (of the
+    ``terms`` that it sums, where they are known) and by what ``rounding`` moves it.
     """
 
     name: str
     mode: Mode | None
     got: Array | Fault
     wanted: Array
-    size: float = 0.0
+    terms: Array | float = 0.0
+    rounding: Array | float = 0.0
     exactly: bool = False
 
     def wrong(self, relative: float) -> Flags:
         """Where the two differ; a nan equals a nan, and what is not wanted (nan wanted alone) is not asked."""
         if isinstance(self.got, Fault):
             return np.zeros(self.wanted.shape, dtype=bool)
-        with np.errstate(all="ignore"):
-            same = (self.got == self.wanted) | (np.isnan(self.got) & np.isnan(self.wanted))
-            tiny = np.maximum(np.abs(self.got), np.abs(self.wanted)) < 1e-280
-            allowed = 0.0 if self.exactly else relative * max(self.size, _largest(self.wanted))
-            return np.asarray(~(same | tiny | (np.abs(self.got - self.wanted) <= allowed)))
+        if self.exactly:
+            return ~same(self.got, self.wanted, 0.0)
+        return ~same(self.got, self.wanted, relative, relative * self.terms + self.rounding)
 
 
 @dataclass(frozen=True)
@@ -56,8 +99,8 @@ class Boundary:
     """A place, to the last bit, at which the value (``jumps``) or the derivative of one output leaps.
 
     ``at`` are three neighbouring floating point numbers of one input; ``reference`` and ``declared`` are what
-    ``forward=`` and the declared derivative say there, nan where nothing was declared. ``free`` where the declared
-    derivative is that of a function with a kink here, so that either side's is as good on the boundary itself.
+    ``forward=`` and the declared derivative say there, nan where nothing was declared; ``rounding`` is how far it may
+    move ``slope`` and ``declared`` apart. ``free`` where the declared derivative is that of a function with a kink here, so that either side's is as good on the boundary itself.
     """
 
     input: str
@@ -69,6 +112,7 @@ class Boundary:
     declared: Triple
     jumps: bool
     free: bool = False
+    rounding: Triple = (0.0, 0.0, 0.0)
 
     @property
     def saturates(self) -> bool:
@@ -148,11 +192,6 @@ class Rulebook(Protocol):
     def second(self) -> tuple[Trial, ...]: ...
     def sweeps(self) -> tuple[Sweep, ...]: ...
     def in_use(self) -> InUse: ...
-
-
-def _largest(values: Array) -> float:
-    finite = np.abs(values[np.isfinite(values)])
-    return float(finite.max(initial=0.0))
 
 
 def _near(one: float, other: float) -> bool:

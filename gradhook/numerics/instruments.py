@@ -10,7 +10,8 @@ from typing import Any
 import jax.numpy as jnp
 
 from gradhook.comparison.judge import Array, Tolerance
-from gradhook.comparison.probe import Contract, Fault, Known, Label, Located, Origin, Refusal, Route, Study, Suspect
+from gradhook.comparison.probe import Fault, Known, Label, Located, Origin, Refusal, Route, Study, Suspect
+from gradhook.comparison.surrogate_probe import Contract
 from gradhook.errors import GradhookError
 from gradhook.model import Mode
 from gradhook.numerics import bisection, iterations, precision, repeats, routes
@@ -114,11 +115,11 @@ class Instruments:
         if derivative is None and self.demands.exact is not None:
             args, kwargs = self.arguments.rebuild(self.arguments.space.split(jnp.asarray(self.arguments.point)))
             derivative = self.demands.exact(*args, **kwargs)
-        value = self.situation.value
-        return Known(
-            None if value is None else vector(value, self.held.outputs.size, "value="),
-            None if derivative is None else self.laboratory.directional(jacobian(derivative, self.held)),
-        )
+        given = self.situation.value
+        value = None if given is None else vector(given, self.held.outputs.size, "value=")
+        if derivative is None:
+            return Known(value)
+        return Known(value, *self.laboratory.directional(jacobian(derivative, self.held)))
 
     def gradient_dtypes(self) -> list[tuple[Label, str, str]]:
         """For each differentiated leaf, its dtype and that of its gradient (where reverse mode exists)."""
@@ -170,6 +171,10 @@ class Instruments:
     def wobble(self, path: tuple[Mode, ...], mode: Mode) -> Array:
         """How far the claims of a mode move when the point does by a few units in its last place."""
         return self.laboratory.wobble(path, mode)
+
+    def rounding(self, mode: Mode | None) -> Array:
+        """How far rounding of the inputs and of every step may move the claims of a mode; of None, the value."""
+        return self.laboratory.rounding(mode)
 
     def locate(self, mode: Mode, row: int, column: int) -> Located | None:
         """Which input a disagreement along a direction that moves everything belongs to, of many inputs."""

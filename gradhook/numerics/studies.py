@@ -13,7 +13,7 @@ import numpy as np
 from gradhook.comparison.judge import Estimate, Tolerance
 from gradhook.comparison.probe import Fault, Label, Study
 from gradhook.model import Mode
-from gradhook.numerics import faults
+from gradhook.numerics import faults, rounding
 from gradhook.numerics.bundle import Aim, Bundle
 from gradhook.numerics.compiling import QUICK
 from gradhook.numerics.drawing import generator
@@ -70,11 +70,14 @@ class Laboratory:
         """The numbers through which every study looks: the same, so that orders and modes can be compared."""
         return view(self.held, self.held.call, self.seed)
 
-    def directional(self, jacobian: Array) -> Array:
-        """A given Jacobian (m, n) along the directions of every study, as its outputs are seen: (D, columns)."""
-        return np.stack(
-            [self.view.see(jacobian @ self.view.explicit(row)) for row in range(len(self.view.directions.vectors))]
-        )
+    def directional(self, jacobian: Array) -> tuple[Array, Array]:
+        """A given Jacobian (m, n) along the directions of every study, as its outputs are seen: (D, columns).
+
+        Then the size of the terms that each number sums.
+        """
+        vectors = [self.view.explicit(row) for row in range(len(self.view.directions.vectors))]
+        along = np.stack([self.view.see(jacobian @ vector) for vector in vectors])
+        return along, np.abs([self.view.see(np.abs(jacobian) @ np.abs(vector)) for vector in vectors])
 
     def looking(self, other: View) -> Laboratory:
         """The same laboratory with another view of the function; programs are shared."""
@@ -134,6 +137,23 @@ class Laboratory:
         others = [lab._claim(lab._programs(path), mode, *self._aims(path)) for lab in moved]
         with np.errstate(all="ignore"):
             return np.asarray(np.max([np.abs(o - claim) for o in others if not isinstance(o, Fault)], axis=0))
+
+    def rounding(self, mode: Mode | None) -> Array:
+        """How far rounding of the inputs and of every step may move the claims of a mode; of None, the value (m,)."""
+        if mode is None:
+            return rounding.of(self._call(self.view.operands[0]), self.view.point, inputs=True)
+        _, weights, outputs = self._aims(())
+        cotangents = weights if len(weights) else np.eye(outputs)
+        return np.concatenate([self._rounding(mode, ops, v, cotangents) for ops, v, _ in self.view.parts()])
+
+    def _rounding(self, mode: Mode, operands: tuple[Any, ...], vectors: Array, cotangents: Array) -> Array:
+        call, point = self._call(operands), self.view.point
+        if mode == "fwd":
+            return rounding.of_forward(call, point, vectors, inputs=True)
+        return rounding.of_reverse(call, point, vectors, cotangents, inputs=True)
+
+    def _call(self, operands: tuple[Any, ...]) -> Callable[..., Any]:
+        return partial(self.view.call, operands) if operands else self.view.call
 
     def _aims(self, path: tuple[Mode, ...]) -> tuple[tuple[Array, ...], Array, int]:
         """Seeds, combinations of outputs and the number of outputs at the end of a path."""

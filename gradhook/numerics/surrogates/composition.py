@@ -6,21 +6,24 @@ Each composition is compared, in one compiled program, with the plain derivative
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from gradhook.comparison.judge import SURROGATE
 from gradhook.comparison.probe import Fault
 from gradhook.comparison.surrogate_probe import Trial
 from gradhook.model import Mode
+from gradhook.numerics import rounding
 from gradhook.numerics.drawing import draw, generator
-from gradhook.numerics.finite_difference import directions
 from gradhook.numerics.finite_difference.richardson import Array
 from gradhook.numerics.held import Held
 from gradhook.numerics.programs import Clock
 from gradhook.numerics.surrogates.apart import Composed, Question, apart
+from gradhook.numerics.surrogates.battery import cotangent, settled, tangent
 from gradhook.numerics.together import together
 from gradhook.numerics.trees import Leaf
 
@@ -33,7 +36,15 @@ def composition(held: Held, modes: tuple[Mode, ...], seed: str, clock: Clock) ->
         asked = [c for c in asked if c.name != "linearize"]
     plain = {f"plain {id(c.plain)}": c.plain for c in asked}
     answers = together({_key(c): c.ask for c in asked} | plain, arguments, clock)
-    return tuple(_trial(c, answers[_key(c)], answers[f"plain {id(c.plain)}"]) for c in asked)
+    trials = []
+    for c in asked:
+        trial = _trial(c, answers[_key(c)], answers[f"plain {id(c.plain)}"])
+        trials.append(settled(trial, SURROGATE, partial(_rounding, c, arguments)))
+    return tuple(trials)
+
+
+def _rounding(composed: Composed, arguments: tuple[Array, Array, Array]) -> Array:
+    return rounding.of(composed.plain, *arguments) + rounding.of(composed.ask, *arguments)
 
 
 def _key(composed: Composed) -> str:
@@ -51,8 +62,8 @@ def _arguments(held: Held, seed: str) -> tuple[Array, Array, Array]:
     random = generator(seed, "composition")
     other = np.concatenate([_other(leaf, part, random) for leaf, part in _parts(held)])
     points = np.stack([held.point, other])
-    tangents = np.stack([directions.dense(held.inputs, held.point, random) for _ in range(2)])
-    return points, tangents, random.choice([-1.25, -1.0, -0.75, 0.75, 1.0, 1.25], (2, held.outputs.size))
+    tangents = np.stack([tangent(held, random) for _ in range(2)])
+    return points, tangents, np.stack([cotangent(held.outputs.size, random) for _ in range(2)])
 
 
 def _parts(held: Held) -> Iterator[tuple[Leaf, Array]]:

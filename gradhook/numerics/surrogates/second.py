@@ -7,19 +7,23 @@ only differentiating that value once more can.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from gradhook.comparison.judge import ADJOINT
 from gradhook.comparison.probe import Fault
 from gradhook.comparison.surrogate_probe import Trial
 from gradhook.model import Mode
+from gradhook.numerics import rounding
 from gradhook.numerics.drawing import generator
-from gradhook.numerics.finite_difference import directions
+from gradhook.numerics.finite_difference.richardson import Array
 from gradhook.numerics.held import Held
 from gradhook.numerics.programs import Clock
+from gradhook.numerics.surrogates.battery import cotangent, settled, tangent
 from gradhook.numerics.surrogates.declared import Declared, slope_map
 from gradhook.numerics.together import together
 
@@ -32,18 +36,25 @@ def second(held: Held, declared: Declared, modes: tuple[Mode, ...], seed: str, c
     What the derivative's derivative must be is declared by ``order2``; without it nan is wanted, which is never wrong.
     """
     random = generator(seed, "second")
-    one, two = (directions.dense(held.inputs, held.point, random) for _ in range(2))
-    w, u = (random.choice([-1.25, -1.0, -0.75, 0.75, 1.0, 1.25], held.outputs.size) for _ in range(2))
+    one, two = (tangent(held, random) for _ in range(2))
+    w, u = (cotangent(held.outputs.size, random) for _ in range(2))
     slope = slope_map(held, declared) if declared.order2 == "of the surrogate" else None
     questions = {f"{mode} {name}": ask for mode in modes for name, ask in _asked(held.call, mode, slope).items()}
-    found = together(questions, (held.point, one, two, w, u), clock)
+    arguments = held.point, one, two, w, u
+    found = together(questions, arguments, clock)
+
+    def rounded(*names: str) -> Array:
+        return np.asarray(sum(rounding.of(questions[name], *arguments) for name in names if name in questions))
+
     trials = []
     for mode in modes:
         first = found[f"{mode} first"]
         if isinstance(first, Fault):
             continue
-        trials.append(Trial(VALUE, mode, found[f"{mode} value"], first))
-        trials.append(Trial(DERIVATIVE, mode, found[f"{mode} derivative"], _wanted(declared, found, mode, first)))
+        value = Trial(VALUE, mode, found[f"{mode} value"], first)
+        derivative = Trial(DERIVATIVE, mode, found[f"{mode} derivative"], _wanted(declared, found, mode, first))
+        trials.append(settled(value, ADJOINT, partial(rounded, f"{mode} value", f"{mode} first")))
+        trials.append(settled(derivative, ADJOINT, partial(rounded, f"{mode} derivative", f"{mode} declared")))
     return tuple(trials)
 
 
