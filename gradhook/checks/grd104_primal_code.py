@@ -69,7 +69,7 @@ def _both(study: Study, mode: Mode, claimed: Array, plain: Array, probe: Probe) 
     with np.errstate(all="ignore"):
         plain = plain @ study.weights.T if combined else plain
         measured = columns_of(study.measured, study.columns(mode))
-        allowed = ROUNDING * np.maximum(np.abs(plain), measured.scale) + measured.rounding
+        allowed = ROUNDING * np.abs(plain) + probe.rounding((), mode)
         agree = np.abs(claimed - plain) <= allowed
     said, other = judged(study, mode, claimed, probe), judged(study, mode, plain, probe)
     holds = np.asarray((other.verdict == Verdict.PASS) & np.isfinite(plain))

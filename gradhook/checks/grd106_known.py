@@ -64,7 +64,7 @@ def _wrong(computed: Array, given: Array, terms: Array, mode: Mode | None, probe
     """
     allowed = probe.tolerance.around(terms)
     near = _close(computed, given, allowed)
-    return ~(near if near.all() else _close(computed, given, allowed + probe.rounding(mode)))
+    return ~(near if near.all() else _close(computed, given, allowed + probe.disturbed(mode)))
 
 
 def _close(computed: Array, given: Array, allowed: Array) -> Flags:

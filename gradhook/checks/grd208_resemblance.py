@@ -62,9 +62,16 @@ def _flat(study: Study, mode: Mode, claim: Array, probe: Probe) -> Finding | Non
     """The first element whose value does not change at all in its surroundings although a derivative is claimed."""
     measured = columns_of(study.measured, study.columns(mode))
     with np.errstate(invalid="ignore"):
-        still = measured.accepted & (measured.value == 0) & (np.isnan(measured.coarse) | (measured.coarse == 0))
+        zero = measured.accepted & (measured.value == 0) & (np.isnan(measured.coarse) | (measured.coarse == 0))
+        still = zero | (measured.motionless & np.isfinite(measured.centre)[None, :])
         smooth = (measured.shape == shape_number(Shape.SMOOTH)) & ~torn_outputs(study.directions, measured)
-        flat = smooth & still & np.isfinite(claim) & (np.abs(claim) > 1e-6) & (np.abs(claim) > 1e3 * measured.error)
+        flat = (
+            smooth
+            & still
+            & np.isfinite(claim)
+            & (np.abs(claim) > 1e-6)
+            & (measured.motionless | (np.abs(claim) > 1e3 * measured.error))
+        )
     moves = (~still & (np.abs(claim) > 0)).any()
     if not flat.any() or moves:
         return None

@@ -1,4 +1,4 @@
-"""Which accusations are none, for reasons that the numbers compared do not show?"""
+"""Settle what differences leave open or dispute: proofs of 0, the complex step, noisy derivatives, iterations."""
 
 from __future__ import annotations
 
@@ -6,20 +6,134 @@ from dataclasses import replace
 
 import numpy as np
 
-from gradhook.comparison.judge import Array, Estimate, Flags, Judgement, Tolerance, shape_number, torn_outputs
-from gradhook.comparison.probe import Probe, Study
+from gradhook.comparison.judge import (
+    COMPLEX_STEP,
+    DISAGREE,
+    EQUATIONS,
+    NO_SLOPE,
+    TINY,
+    Array,
+    Estimate,
+    Flags,
+    Judgement,
+    Tolerance,
+    judge,
+    shape_number,
+    torn_outputs,
+)
+from gradhook.comparison.probe import Probe, Study, Witness
 from gradhook.model import Mode, Shape, Verdict
+
+EPS = float(np.finfo(np.float64).eps)
+BAR = 4
+"""The roundoff that a few perturbed runs show is itself uncertain: the bar of the complex step is this much wider."""
+ZERO = 64
+"""An element within so many roundoffs of its terms is a 0 that cancellation made, measured by the terms."""
+UNRESOLVED = ("GRD405", "GRD406", "GRD408", "GRD409")
+"""The causes of doubt in which the derivative exists, and only differences cannot see it."""
+
+
+def adjusted(study: Study, mode: Mode, claim: Array, judged: Judgement, probe: Probe) -> Judgement:
+    """The judgement after all that differences do not show: in order, proofs, second witness, excuses of a failure."""
+    measured = study.measured_by(mode)
+    judged = prove_zeros(study, mode, claim, measured, judged, probe)
+    judged = ask_witness(study, mode, claim, measured, judged, probe)
+    judged = within_iteration(claim, measured, judged, probe)
+    return soften(study, mode, claim, measured, judged, probe)
+
+
+def prove_zeros(
+    study: Study, mode: Mode, claim: Array, measured: Estimate, judged: Judgement, probe: Probe
+) -> Judgement:
+    """Decide elements whose output provably depends on no input that moves: their derivative is exactly 0."""
+    asked = measured.motionless & np.isfinite(claim) & (judged.verdict == Verdict.UNDECIDED)
+    if not asked.any():
+        return judged
+    proven = asked & probe.independent(study.path, mode)
+    right = np.abs(claim) <= judged.tolerance - probe.tolerance.rtol * np.abs(claim)
+    return replace(
+        judged,
+        verdict=np.where(proven, np.where(right, Verdict.PASS, Verdict.FAIL), judged.verdict),
+        code=np.where(proven, "", judged.code),
+        resolution=np.where(proven, 0.0, judged.resolution),
+        witness=np.where(proven, EQUATIONS, judged.witness),
+        reference=np.where(proven, 0.0, judged.reference),
+        error=np.where(proven, 0.0, judged.error),
+    )
+
+
+def ask_witness(
+    study: Study, mode: Mode, claim: Array, measured: Estimate, judged: Judgement, probe: Probe
+) -> Judgement:
+    """Let the complex step decide what differences leave unresolved or dispute; where both speak they must agree."""
+    steep = np.isin(judged.code, list(NO_SLOPE.values()))
+    smooth = np.isin(measured.shape, [shape_number(shape) for shape in (Shape.SMOOTH, Shape.EDGE)])
+    open_ = (judged.verdict == Verdict.UNDECIDED) & (np.isin(judged.code, UNRESOLVED) | steep)
+    asked = (open_ | (smooth & (judged.verdict == Verdict.FAIL)) | _barely(claim, judged)) & np.isfinite(claim)
+    asked &= (judged.witness != EQUATIONS) & np.isfinite(measured.centre)[None, :]
+    if not asked.any() or (found := probe.witness(study.path, mode)) is None:
+        return judged
+    with np.errstate(all="ignore"):
+        answered = asked & np.isfinite(found.value) & np.isfinite(found.error)
+        # A jump on every step is none if the function is that steep: it is smooth on a scale below the finest step.
+        answered &= ~steep | (np.abs(found.value) >= 0.5 * measured.steepest)
+        return _by_witness(claim, measured, judged, found, answered, probe)
+
+
+def _barely(claim: Array, judged: Judgement) -> Flags:
+    """Claims that pass for the width of the bar alone: a right one lies well inside."""
+    with np.errstate(invalid="ignore"):
+        inside = np.abs(claim - judged.reference) <= judged.tolerance + judged.error / 4
+    return np.asarray((judged.verdict == Verdict.PASS) & (judged.witness != EQUATIONS) & ~inside)
+
+
+def _by_witness(
+    claim: Array, measured: Estimate, judged: Judgement, found: Witness, answered: Flags, probe: Probe
+) -> Judgement:
+    value, terms = found.value, found.error / EPS
+    vanishing = np.maximum(np.abs(claim), np.abs(value)) <= ZERO * found.error
+    bar = np.where(vanishing, ZERO, BAR) * found.error
+    size = np.where(vanishing, terms, np.abs(claim))
+    allowed = judged.tolerance
+    rounding = allowed - probe.tolerance.around(claim)
+    agrees = np.abs(claim - value) <= allowed + bar
+    spoke = measured.accepted & (measured.shape == shape_number(Shape.SMOOTH))
+    conflict = spoke & (np.abs(measured.value - value) > 3 * measured.error + bar)
+    resolved = probe.tolerance.resolves(bar + rounding, size)
+    size = np.where(agrees, size, np.maximum(np.abs(claim), np.abs(value)))
+    accusing = probe.tolerance.resolves(bar + rounding, np.maximum(np.abs(claim), np.abs(value)))
+    rows: list[tuple[Flags, Verdict, str]] = [
+        (conflict, Verdict.UNDECIDED, "GRD407"),
+        (agrees & resolved, Verdict.PASS, ""),
+        (~agrees & accusing, Verdict.FAIL, ""),
+        (np.ones_like(agrees), Verdict.UNDECIDED, "GRD405"),
+    ]
+    open_ = answered
+    verdict, code = judged.verdict, judged.code
+    for holds, answer, cause in rows:
+        verdict, code = np.where(open_ & holds, answer, verdict), np.where(open_ & holds, cause, code)
+        open_ = open_ & ~holds
+    settled = answered & ~conflict
+    return replace(
+        judged,
+        verdict=verdict,
+        code=code,
+        witness=np.where(settled, COMPLEX_STEP, np.where(answered, DISAGREE, judged.witness)),
+        reference=np.where(answered, value, judged.reference),
+        error=np.where(answered, bar, judged.error),
+        size=np.where(settled, size, judged.size),
+        resolution=np.where(settled, (allowed + bar) / np.maximum(size, TINY), judged.resolution),
+    )
 
 
 def within_iteration(claim: Array, measured: Estimate, judged: Judgement, probe: Probe) -> Judgement:
-    """No accusation for less than what an iteration leaves open, unless the author says which accuracy is meant."""
+    """Take back a failure by less than what an iteration leaves open, unless the author states an accuracy."""
     failed = (judged.verdict == Verdict.FAIL) & (measured.shape == shape_number(Shape.SMOOTH))
     left_open = probe.left_open() if failed.any() and probe.tolerance == Tolerance() else 0.0
     if not left_open:
         return judged
     with np.errstate(all="ignore"):
-        size = np.maximum(np.abs(measured.value), measured.scale)
-        near = failed & (np.abs(claim - measured.value) <= left_open * size)
+        near = failed & (np.abs(claim - measured.value) <= left_open * np.abs(measured.value))
     return replace(
         judged,
         verdict=np.where(near, Verdict.UNDECIDED, judged.verdict),
@@ -28,15 +142,17 @@ def within_iteration(claim: Array, measured: Estimate, judged: Judgement, probe:
 
 
 def soften(study: Study, mode: Mode, claim: Array, measured: Estimate, judged: Judgement, probe: Probe) -> Judgement:
-    """No accusation where JAX's own derivative is noisy: it must be off by more than it wobbles under rounding."""
+    """Take back a failure where JAX's own derivative is noisy, or where several directions have no common one."""
     failed = judged.verdict == Verdict.FAIL
     if not failed.any():
         return judged
     accused = failed & (measured.shape == shape_number(Shape.SMOOTH))
     with np.errstate(all="ignore"):
-        gap, size = np.abs(claim - measured.value), np.maximum(np.abs(measured.value), measured.scale)
+        gap, size = np.abs(claim - judged.reference), np.maximum(np.abs(judged.reference), np.abs(claim))
         # A claim that is all wobble is a wrong gradient, not a noisy one.
         noisy = accused & (gap <= 16 * probe.wobble(study.path, mode)) & (gap <= 1e-3 * size)
+        if (accused & ~noisy & (gap <= size / 2)).any():
+            noisy |= accused & (gap <= BAR * probe.roundoff(study.path, mode))
     noisy |= failed & _answered(study, claim, judged)
     torn = accused & ~noisy & torn_outputs(study.directions, measured)[None, :]
     return replace(
@@ -60,3 +176,21 @@ def _answered(study: Study, claim: Array, judged: Judgement) -> Flags:
     passed = (judged.verdict[~everything] == Verdict.PASS).all(axis=0)
     answered[everything] = (np.abs(claim[everything] - sums) <= 1e-9 * sizes) & passed[None, :]
     return answered
+
+
+def with_convention(study: Study, claim: Array, measured: Estimate, probe: Probe, rounding: Array | float) -> Judgement:
+    """The judgement by differences alone. A convention at kinks speaks of coordinates.
+
+    Along a direction that moves everything any slope between both sides is kept.
+    """
+    judged = judge(claim, measured, probe.tolerance, probe.kink, rounding)
+    if probe.kink is None:
+        return judged
+    everything = np.array([label.moves_many for label in study.input_labels])[:, None]
+    loose = judge(claim, measured, probe.tolerance, "subgradient", rounding)
+    return replace(
+        judged,
+        verdict=np.where(everything, loose.verdict, judged.verdict),
+        code=np.where(everything, loose.code, judged.code),
+        resolution=np.where(everything, loose.resolution, judged.resolution),
+    )

@@ -1,4 +1,4 @@
-"""What does a comparison of claims and measurements say, and which of its many elements does it show?"""
+"""Compare claims with measurements, and choose which elements a report shows."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gradhook.comparison.adjustments import soften, within_iteration
+from gradhook.comparison.adjustments import adjusted, with_convention
 from gradhook.comparison.judge import (
+    TINY,
     Array,
     Estimate,
     Flags,
     Judgement,
-    columns_of,
-    judge,
     shape_of,
 )
 from gradhook.comparison.messages import Spot, declared_kink, located, mode_name, text
@@ -47,30 +46,15 @@ def compared(study: Study, mode: Mode, probe: Probe) -> Compared | Fault:
     claim = study.claims[mode]
     if isinstance(claim, Fault):
         return claim
-    measured = columns_of(study.measured, study.columns(mode))
+    measured = study.measured_by(mode)
     defined = np.isfinite(measured.centre)[None, :] & np.isfinite(claim)
-    judged = soften(study, mode, claim, measured, _judge(study, claim, measured, probe), probe)
-    return Compared(study, mode, claim, measured, judged, defined)
+    return Compared(study, mode, claim, measured, judged(study, mode, claim, probe), defined)
 
 
 def judged(study: Study, mode: Mode, claim: Array, probe: Probe) -> Judgement:
     """The judgement of any claim about the numbers that a study measured for a mode."""
-    return _judge(study, claim, columns_of(study.measured, study.columns(mode)), probe)
-
-
-def _judge(study: Study, claim: Array, measured: Estimate, probe: Probe) -> Judgement:
-    """A convention at kinks speaks of coordinates; along one that moves everything any slope between is kept."""
-    judged = within_iteration(claim, measured, judge(claim, measured, probe.tolerance, probe.kink), probe)
-    if probe.kink is None:
-        return judged
-    everything = np.array([label.leaf == "direction" for label in study.input_labels])[:, None]
-    loose = judge(claim, measured, probe.tolerance, "subgradient")
-    return Judgement(
-        np.where(everything, loose.verdict, judged.verdict),
-        np.where(everything, loose.code, judged.code),
-        judged.tolerance,
-        np.where(everything, loose.resolution, judged.resolution),
-    )
+    by_differences = with_convention(study, claim, study.measured_by(mode), probe, probe.rounding(study.path, mode))
+    return adjusted(study, mode, claim, by_differences, probe)
 
 
 def _fault(fault: Fault, study: Study, mode: Mode, probe: Probe, code: str) -> Outcome:
@@ -155,10 +139,12 @@ def _shown(compared: Compared, where: Flags, verdict: Verdict, probe: Probe, cod
 
 
 def relative_gap(compared: Compared) -> Array:
-    """How far apart the two numbers are, in units of the derivative's scale."""
+    """How far each claim is off, relative to its own size or what was measured."""
+    reference = compared.judgement.reference
     with np.errstate(all="ignore"):
-        size = np.maximum(np.maximum(np.abs(compared.measured.value), compared.measured.scale), 1e-300)
-        gap = np.abs(compared.claimed - compared.measured.value) / size
+        gap = np.abs(compared.claimed - reference) / np.maximum(
+            np.maximum(np.abs(reference), np.abs(compared.claimed)), TINY
+        )
     return np.asarray(np.nan_to_num(gap, nan=np.inf))
 
 
@@ -187,7 +173,7 @@ def _finding(
     return Finding(
         cause, verdict, message + more, case=probe.case, mode=compared.mode, order=compared.study.order,
         leaf=spot.input.leaf, index=spot.input.index, output=str(spot.output), claimed=float(compared.claimed[place]),
-        measured=spot.get("value"), error=spot.get("error"), tolerance=float(compared.judgement.tolerance[place]),
+        measured=spot.reference, error=spot.error, tolerance=float(compared.judgement.tolerance[place]),
         resolution=_seen(compared, place, cause), path=path or None, line=line or None, help=help,
         curve=pictures.curve(compared.study.path, compared.mode, place) if (pictures := probe.pictures()) else None,
     )  # fmt: skip

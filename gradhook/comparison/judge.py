@@ -1,8 +1,8 @@
-"""Does a claim agree with a measurement, and what would the comparison have seen? The one place that judges."""
+"""Judge claims against measurements, each element on its own scale; the one place that knows tolerances."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,8 @@ Flags = NDArray[np.bool_]
 
 COARSE = 1e-6
 """A comparison that would have missed a relative error of this size is no pass."""
-
+TINY = float(np.finfo(np.float64).tiny)
+"""Below the smallest normal number there is nothing left to tell apart."""
 ADJOINT = 1e-10
 """How far forward and reverse mode may differ, relative to the terms that are summed: rounding, amplified a little."""
 SURROGATE = 1e-12
@@ -26,13 +27,12 @@ SURROGATE = 1e-12
 class Estimate:
     """A measured derivative for every direction and output, each array of shape (D, m).
 
-    ``value`` ± ``error`` where ``accepted``; ``shape`` numbers the members of ``model.Shape``; ``left`` and ``right``
-    are the one-sided slopes, each ± ``side_error``. ``coarse`` ± ``coarse_error`` is what larger steps say where they
-    say something else than the finest ones (nan where they agree). ``noise`` is the measured absolute noise of the
-    values (0: rounding only), ``quantised`` where it comes from a coarser floating format. ``scale`` is the size of
-    derivative against which an error bar is coarse or fine; ``rounding`` is what JAX's own derivative may lose by
-    rounding, as a sum of terms that may cancel; ``flat`` is the value over its scale, ``swallowed`` a slope that the
-    value may have lost in a sum with larger numbers; ``centre`` (m,) is the value at the point.
+    ``value`` ± ``error`` where ``accepted``; ``shape`` numbers the members of ``model.Shape``; ``left`` ±
+    ``left_error`` and ``right`` ± ``right_error`` are the one-sided slopes. ``coarse`` ± ``coarse_error`` is what
+    larger steps say where they say something else than the finest ones (nan where they agree). ``noise`` is the
+    absolute noise of the values, measured or read off their grain (0: rounding only). ``around`` is the steepest slope
+    of the surroundings along the same line, ``steepest`` that of the change at the finest step. ``motionless``: no step
+    changes the value, so that differences know nothing. ``centre`` (m,) is the value at the point.
     """
 
     value: Array
@@ -41,16 +41,19 @@ class Estimate:
     shape: NDArray[np.int8]
     left: Array
     right: Array
-    side_error: Array
+    left_error: Array
+    right_error: Array
     coarse: Array
     coarse_error: Array
     noise: Array
-    quantised: Flags
-    scale: Array
-    rounding: Array
-    flat: Array
-    swallowed: Array
+    around: Array
+    steepest: Array
+    motionless: Flags
     centre: Array
+
+    def columns(self, columns: slice) -> Estimate:
+        """The part that speaks of some of the columns."""
+        return Estimate(**{field.name: getattr(self, field.name)[..., columns] for field in fields(self)})
 
 
 @dataclass(frozen=True)
@@ -64,31 +67,14 @@ class Tolerance:
         """How far a claim may lie from the truth."""
         return np.asarray(self.atol + self.rtol * np.abs(claimed))
 
-
-def disputed(claimed: Array, estimate: Estimate, tolerance: Tolerance) -> Flags:
-    """Where a claim is not borne out yet, or the measurement is too coarse to bear it out: look closer there."""
-    with np.errstate(invalid="ignore"):
-        gap = np.abs(claimed - estimate.value)
-        borne_out = estimate.accepted & (gap <= tolerance.around(claimed) + estimate.rounding + estimate.error)
-        return np.asarray(~borne_out | _blind(claimed, estimate, tolerance))
-
-
-def _blind(claimed: Array, estimate: Estimate, tolerance: Tolerance) -> Flags:
-    """Where the bar is so wide that a claim inside it means nothing.
-
-    A claim of exactly 0 means something as soon as the bar is small beside the value over its scale.
-    """
-    size = np.maximum(np.abs(estimate.value), estimate.scale)
-    size = np.where(claimed == 0, np.maximum(size, estimate.flat), size)
-    # Below the smallest normal number there is nothing left to tell apart: 0 ± a few subnormals is exactly 0.
-    smallest = float(np.finfo(np.float64).tiny)
-    wide = estimate.error > max(COARSE, tolerance.rtol) * size + 10 * tolerance.atol + smallest
-    return np.asarray(~estimate.accepted | wide)
+    def resolves(self, bar: Array, size: Array) -> Flags:
+        """Whether a bar is small enough beside an element of this size for a comparison to mean something."""
+        return np.asarray(bar <= max(COARSE, self.rtol) * size + self.atol + TINY)
 
 
 def columns_of(estimate: Estimate, columns: slice) -> Estimate:
     """The part of an estimate that speaks of some of its columns."""
-    return Estimate(**{name: getattr(estimate, name)[..., columns] for name in estimate.__dataclass_fields__})
+    return estimate.columns(columns)
 
 
 @dataclass(frozen=True)
@@ -96,14 +82,33 @@ class Judgement:
     """The answer for every element, each array of shape (D, m).
 
     ``verdict`` holds the values of ``Verdict`` as strings, ``code`` the cause of an undecided one (else empty),
-    ``tolerance`` and ``resolution`` what the element's comparison allowed and the smallest relative error that it would
-    have seen.
+    ``tolerance`` what the claim was allowed to be off, ``size`` what the element is measured by (its own magnitude; for
+    a 0 what could have been seen), ``resolution`` the smallest error, relative to ``size``, that would have shown.
+    ``witness`` names what resolved the element, ``reference`` ± ``error`` is what it gives.
     """
 
     verdict: NDArray[np.object_]
     code: NDArray[np.object_]
     tolerance: Array
     resolution: Array
+    size: Array
+    witness: NDArray[np.object_]
+    reference: Array
+    error: Array
+
+
+DIFFERENCES, COMPLEX_STEP, EQUATIONS, DISAGREE = "differences", "complex step", "equations", "disagree"
+"""What resolves an element: finite differences, the complex step, a proof that nothing depends; or no one, for both
+witnesses speak and differ."""
+
+
+def disputed(claimed: Array, estimate: Estimate, tolerance: Tolerance) -> Flags:
+    """Where a claim is not borne out yet, or the measurement is too coarse to bear it out: look closer there."""
+    with np.errstate(invalid="ignore"):
+        gap = np.abs(claimed - estimate.value)
+        borne_out = estimate.accepted & (gap <= tolerance.around(claimed) + estimate.error)
+        size = np.where(claimed == 0, estimate.around, np.abs(claimed))
+        return np.asarray(~borne_out | ~tolerance.resolves(estimate.error, size))
 
 
 def torn_outputs(directions: Array, estimate: Estimate) -> Flags:
@@ -115,78 +120,106 @@ def torn_outputs(directions: Array, estimate: Estimate) -> Flags:
     if alone.sum() != directions.shape[1] or alone.all():
         return np.zeros(estimate.value.shape[1], dtype=bool)
     along = directions[~alone] @ np.linalg.inv(directions[alone])
-    doubt = np.abs(along) @ estimate.error[alone] + estimate.error[~alone] + 1e-6 * estimate.scale[~alone]
+    error = np.where(estimate.motionless, 0.0, estimate.error)
+    sizes = np.abs(along) @ np.abs(estimate.value[alone])
+    doubt = np.abs(along) @ error[alone] + error[~alone] + COARSE * sizes
     return np.asarray((np.abs(along @ estimate.value[alone] - estimate.value[~alone]) > doubt).any(axis=0))
 
 
-def judge(claimed: Array, estimate: Estimate, tolerance: Tolerance, kink: str | float | None = None) -> Judgement:
+def judge(
+    claimed: Array,
+    estimate: Estimate,
+    tolerance: Tolerance,
+    kink: str | float | None = None,
+    rounding: Array | float = 0.0,
+) -> Judgement:
     """Compare claims (D, m) with a measurement; ``kink`` is the declared convention at non-smooth points.
 
-    A claim passes if it lies within tolerance plus error bar and the bar is fine enough to mean something; it fails if
-    it lies outside and the bar can tell. Everything else is undecided, with its cause.
+    ``rounding`` (D, m) is what JAX's own derivative may lose at each element. A claim passes if it lies within
+    tolerance, rounding and error bar, and these are small beside the element itself; it fails if it lies outside and
+    the bar can tell. Everything else is undecided, with its cause. A claim of 0 has no size of its own: it is measured
+    by the steepest slope of the surroundings.
     """
-    allowed = tolerance.around(claimed) + estimate.rounding
+    allowed = np.asarray(tolerance.around(claimed) + rounding)
+    size = np.where(claimed == 0, estimate.around, np.abs(claimed))
     verdict, code = _smooth(claimed, estimate, tolerance, allowed)
-    for decide in (_kink, _no_slope):
-        verdict, code = decide(claimed, estimate, allowed, kink, verdict, code)
+    verdict, code = _kink(claimed, estimate, tolerance, allowed, kink, verdict, code)
+    verdict, code = _no_slope(claimed, estimate, allowed, kink, verdict, code)
     with np.errstate(all="ignore"):
-        size = np.maximum(np.maximum(np.nan_to_num(np.abs(estimate.value)), estimate.scale), np.finfo(float).tiny)
-        size = np.where(claimed == 0, np.maximum(size, estimate.flat), size)
-        resolution = (allowed + _bar(estimate, kink)) / size
-    return Judgement(verdict, code, allowed, resolution)
+        size = np.where(verdict == Verdict.FAIL, np.fmax(np.abs(claimed), np.abs(estimate.value)), size)
+        resolution = (allowed + _bar(claimed, estimate, kink)) / np.maximum(size, TINY)
+    witness = np.full(claimed.shape, DIFFERENCES, dtype=object)
+    return Judgement(verdict, code, allowed, resolution, size, witness, estimate.value, estimate.error)
 
 
-def _bar(estimate: Estimate, kink: str | float | None) -> Array:
+def _bar(claimed: Array, estimate: Estimate, kink: str | float | None) -> Array:
     """The error bar of what a claim was compared with: a difference, a one-sided slope, or a given number."""
     no_slope = np.isin(estimate.shape, [_SHAPES.index(shape) for shape in (*NO_SLOPE, Shape.KINK)])
     given = no_slope & isinstance(kink, (int, float))
     side = (estimate.shape == _SHAPES.index(Shape.KINK)) & (kink is not None)
-    return np.where(given, 0.0, np.where(side, estimate.side_error, estimate.error))
+    return np.where(given, 0.0, np.where(side, _side_error(kink, claimed, estimate), estimate.error))
 
 
 Answer = tuple[NDArray[np.object_], NDArray[np.object_]]
 
 
 def _smooth(claimed: Array, estimate: Estimate, tolerance: Tolerance, allowed: Array) -> Answer:
+    bar = estimate.error
     with np.errstate(all="ignore"):
         gap = np.abs(claimed - estimate.value)
-        size = np.maximum(np.abs(estimate.value), estimate.scale)
-        blind = _blind(claimed, estimate, tolerance)
-        agrees = estimate.accepted & (gap <= allowed + estimate.error)
-        fine = estimate.error <= np.maximum(10 * tolerance.around(claimed), 1e-5 * np.abs(estimate.value))
-        # A bar as large as the value carries no accusation; under measured noise a bar is luck: it takes ten to accuse.
-        far = gap > 10 * estimate.error
-        sure = (fine & ((estimate.noise == 0) | far)) | (far & (estimate.error <= 0.01 * size))
+        own = np.where(claimed == 0, estimate.around, np.abs(claimed))
+        agrees = estimate.accepted & (gap <= allowed + bar)
+        resolved = tolerance.resolves(bar + allowed - tolerance.around(claimed), own)
+        differs = estimate.accepted & ~agrees
+        # The measured slope and the claim bound the element from below; a bar as large as both accuses nothing.
+        size = np.maximum(np.abs(claimed), np.abs(estimate.value))
+        sure = (bar <= 10 * COARSE * size) | ((bar <= 0.01 * size) & (gap > 10 * bar))
+        sure |= tolerance.resolves(bar, size)
         # Where scales disagree, what disturbs the fine steps disturbs the large ones too, by an unknown part of it.
         elsewhere = np.abs(claimed - estimate.coarse) <= allowed + 100 * estimate.coarse_error  # disturbed too
-    cause = np.where(estimate.quantised, "GRD406", np.where(estimate.noise > 0, "GRD405", "GRD409"))
-    differs = estimate.accepted & ~agrees
-    hollow = np.isfinite(estimate.coarse) & ~elsewhere & (np.abs(estimate.value) <= estimate.error)
+    cause = np.where(estimate.noise > 0, "GRD405", "GRD409")
     return _table(gap.shape, [
-        (agrees & hollow, Verdict.UNDECIDED, "GRD407"),  # a 0 of steps too fine to move anything, no larger one's
-        (agrees & ~blind, Verdict.PASS, ""),
+        (agrees & resolved, Verdict.PASS, ""),
         (agrees | ~estimate.accepted, Verdict.UNDECIDED, cause),
         (differs & elsewhere, Verdict.UNDECIDED, "GRD407"),
-        (differs & (np.abs(claimed) < estimate.swallowed), Verdict.UNDECIDED, cause),
         (differs & sure, Verdict.FAIL, ""),
         (differs, Verdict.UNDECIDED, cause),
     ])  # fmt: skip
 
 
 def _kink(
-    claimed: Array, estimate: Estimate, allowed: Array, kink: str | float | None, verdict: Any, code: Any
-) -> Answer:
+    claimed: Array, estimate: Estimate, tolerance: Tolerance, allowed: Array, kink: str | float | None, verdict: Any,
+    code: Any,
+) -> Answer:  # fmt: skip
+    """At a kink a claim must keep the declared convention; without one it is undecided unless no slope bears it out."""
     with np.errstate(all="ignore"):
-        slack = allowed + estimate.side_error + 1e-6 * np.abs(estimate.right - estimate.left)
+        slack = allowed + (0.0 if _is_number(kink) else _side_error(kink, claimed, estimate))
         low, high = np.minimum(estimate.left, estimate.right), np.maximum(estimate.left, estimate.right)
         inside = (claimed >= low - slack) & (claimed <= high + slack)
         kept = inside if kink is None else np.abs(claimed - _convention(kink, claimed, estimate, low, high)) <= slack
+        size = np.where(claimed == 0, estimate.around, np.abs(claimed))
+        told = kept & (kink is not None) & tolerance.resolves(slack - tolerance.around(claimed), size)
     here = estimate.shape == _SHAPES.index(Shape.KINK)
-    good = Verdict.UNDECIDED if kink is None else Verdict.PASS
-    return (
-        np.where(here, np.where(kept, good, Verdict.FAIL), verdict),
-        np.where(here, np.where(kept & (kink is None), "GRD401", ""), code),
-    )
+    answer = np.where(told, Verdict.PASS, np.where(kept, Verdict.UNDECIDED, Verdict.FAIL))
+    return np.where(here, answer, verdict), np.where(here, np.where(kept & ~told, "GRD401", ""), code)
+
+
+def _is_number(kink: str | float | None) -> bool:
+    return isinstance(kink, (int, float))
+
+
+def _side_error(kink: str | float | None, claimed: Array, estimate: Estimate) -> Array:
+    """The error bar of the one-sided slope that a claim at a kink is compared with."""
+    match kink:
+        case "left":
+            return estimate.left_error
+        case "right":
+            return estimate.right_error
+        case "mean":
+            return np.asarray((estimate.left_error + estimate.right_error) / 2)
+    with np.errstate(invalid="ignore"):
+        nearer_left = np.abs(claimed - estimate.left) <= np.abs(claimed - estimate.right)
+    return np.where(nearer_left, estimate.left_error, estimate.right_error)
 
 
 def _convention(kink: str | float, claimed: Array, estimate: Estimate, low: Array, high: Array) -> Array:

@@ -1,4 +1,4 @@
-"""How does a judged comparison read to somebody who did not write the rule?
+"""Word judged comparisons for a reader who did not write the rule.
 
 Every message names the place, both numbers (*claimed* by JAX, *measured* by finite differences), the error bar and what
 the comparison would have seen; every undecided one names its cause and the remedy.
@@ -10,7 +10,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gradhook.comparison.judge import Array, Estimate, Judgement, shape_of
+import numpy as np
+
+from gradhook.comparison.judge import COMPLEX_STEP, DISAGREE, Array, Estimate, Judgement, shape_of
 from gradhook.comparison.probe import Label, Located, Study
 from gradhook.model import Mode, Shape
 
@@ -45,9 +47,35 @@ class Spot:
         return f"{mode_name(self.study, self.mode)} claims {value} for {symbol(self.study, self.output, self.input)}"
 
     @property
-    def measurement(self) -> str:
+    def reference(self) -> float:
+        """What the claim was compared with: finite differences, the complex step, or a proven 0."""
+        return float(self.judgement.reference[self.place])
+
+    @property
+    def error(self) -> float:
+        """The error bar of the reference."""
+        return float(self.judgement.error[self.place])
+
+    @property
+    def differences(self) -> str:
         """``finite differences measure 0.5 ± 2e-11``."""
+        if self.measured.motionless[self.place]:
+            return "finite differences see no change at any step"
+        if not np.isfinite(self.get("value")):
+            return "finite differences settle on no value"
         return f"finite differences measure {number(self.get('value'))} ± {bar(self.get('error'))}"
+
+    @property
+    def measurement(self) -> str:
+        """What resolved the element and what it gives: ``the complex step gives 0.5 ± 2e-16``."""
+        match self.judgement.witness[self.place]:
+            case "equations":
+                return "the output does not depend on it, so the derivative is exactly 0"
+            case "complex step":
+                return f"the complex step gives {number(self.reference)} ± {bar(self.error)}"
+            case "disagree":
+                return f"{self.differences}, the complex step gives {number(self.reference)} ± {bar(self.error)}"
+        return self.differences
 
     @property
     def seen(self) -> str:
@@ -61,9 +89,9 @@ def number(value: float) -> str:
 
 
 def pair(one: float, other: float) -> tuple[str, str]:
-    """Two numbers beside each other, with all their digits where the usual ones do not tell them apart."""
-    word = number if number(one) != number(other) else repr
-    return word(float(one)), word(float(other))
+    """Two numbers with as many digits as it takes for them to differ."""
+    each = [(f"{one:.{digits}g}", f"{other:.{digits}g}") for digits in (9, 12, 15, 17)]
+    return next((shown for shown in each if shown[0] != shown[1]), each[-1])
 
 
 def bar(error: float) -> str:
@@ -161,9 +189,9 @@ def _vertical(spot: Spot) -> Text:
 
 
 def _noise(spot: Spot) -> Text:
-    if spot.get("noise") == 0:
+    if spot.get("noise") == 0 or spot.judgement.witness[spot.place] == COMPLEX_STEP:
         return (
-            f"noise: {spot.claim}, {spot.measurement}, but the claim itself moves as much when the input is rounded",
+            f"noise: {spot.claim}, {spot.measurement}, but the derivative itself moves as much under rounding",
             "the function is ill-conditioned here: choose a case of ordinary size, or state rtol= or atol=",
         )
     return (
@@ -182,6 +210,11 @@ def _reduced(spot: Spot) -> Text:
 
 def _scales(spot: Spot) -> Text:
     small = f"{number(spot.get('value'))} ± {bar(spot.get('error'))}"
+    if spot.judgement.witness[spot.place] == DISAGREE:
+        return (
+            f"scale-dependent: {spot.claim}; {spot.measurement}",
+            "the value moves on a scale that differences do not resolve: choose a case of ordinary size",
+        )
     if math.isnan(spot.get("coarse")):
         return (
             f"an iteration that stops at a tolerance: {spot.claim}, {spot.measurement}, so near that it may be its own",

@@ -1,4 +1,4 @@
-"""Is a claim finite where the value is, and if not, what made it so?"""
+"""Find claims that are not finite where the value is, and what made them so."""
 
 from __future__ import annotations
 
@@ -74,5 +74,5 @@ def _cause(shape: Shape, undecided: bool) -> tuple[str, str]:
 
 def _measured(measured: Estimate, place: tuple[int, int]) -> str:
     value, error = float(measured.value[place]), float(measured.error[place])
-    settled = measured.accepted[place] and error <= 1e-3 * max(abs(value), float(measured.scale[place]))
+    settled = measured.accepted[place] and error <= 1e-3 * max(abs(value), float(measured.around[place]))
     return f"; finite differences measure {number(value)} ± {bar(error)}" if settled else ""

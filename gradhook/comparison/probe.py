@@ -1,4 +1,4 @@
-"""What does a check see of a function held at a case?
+"""The probe: a function held at a case, as the checks see it.
 
 Checks are handed a ``Probe`` and read arrays from it; they never call JAX. The numeric side implements it.
 """
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from gradhook.comparison.judge import Array, Estimate, Tolerance, columns_of
+from gradhook.comparison.judge import Array, Estimate, Flags, Tolerance, columns_of
 from gradhook.model import Mode
 from gradhook.pictures import Curve, Jacobian
 
@@ -17,9 +17,16 @@ if TYPE_CHECKING:
     from gradhook.comparison.surrogate_probe import Contract, Rulebook
 
 
+ALONG = " (along a direction)"
+"""The part of a label that names a direction through one leaf, or a group of leaves, instead of one number."""
+
+
 @dataclass(frozen=True)
 class Label:
-    """The name of one real number in a tree: ``params['w'][0, 2]``, with ``.imag`` for a complex one's second half."""
+    """The name of one real number in a tree: ``params['w'][0, 2]``, with ``.imag`` for a complex one's second half.
+
+    The leaf ``direction`` names a direction that moves everything; the part ``ALONG`` one that moves a leaf alone.
+    """
 
     leaf: str
     index: tuple[int, ...] = ()
@@ -28,6 +35,11 @@ class Label:
     def __str__(self) -> str:
         index = f"[{', '.join(map(str, self.index))}]" if self.index else ""
         return f"{self.leaf}{index}{self.part}"
+
+    @property
+    def moves_many(self) -> bool:
+        """Whether this names a direction that moves many inputs, not a single number."""
+        return self.leaf == "direction" or self.part == ALONG
 
 
 @dataclass(frozen=True)
@@ -38,6 +50,30 @@ class Fault:
     message: str
     path: str = ""
     line: int = 0
+
+
+@dataclass(frozen=True)
+class Pullbacks:
+    """Cotangents of several signs and sizes, pulled back: they show a rule that is not linear in its cotangent.
+
+    Each is a combination ``mix`` (e, r) of the r cotangents whose pullbacks are claimed; ``claims`` (D, e) are the
+    pullbacks along the directions of the study.
+    """
+
+    mix: Array
+    claims: Array
+
+
+@dataclass(frozen=True)
+class Witness:
+    """The complex step of the numbers of a study: ``value`` ± ``error``, each (D, columns); nan where it has none.
+
+    ``error`` is the roundoff of the derivative's own terms. ``reason`` names what keeps some numbers from it.
+    """
+
+    value: Array
+    error: Array
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -57,6 +93,7 @@ class Study:
     weights: Array
     measured: Estimate
     claims: Mapping[Mode, Array | Fault]
+    pullbacks: Pullbacks | None = None
 
     @property
     def order(self) -> int:
@@ -205,8 +242,20 @@ class Probe(Protocol):
     def wobble(self, path: tuple[Mode, ...], mode: Mode) -> Array:
         """How far the claims of a mode move when the point does by a few units in its last place: their rounding."""
 
-    def rounding(self, mode: Mode | None) -> Array:
+    def disturbed(self, mode: Mode | None) -> Array:
         """How far rounding of the inputs and of every step may move the claims of a mode; of None, the value (m,)."""
+
+    def rounding(self, path: tuple[Mode, ...], mode: Mode) -> Array | float:
+        """What the claims of a mode may lose by rounding, (D, columns); 0 where it would cost too much to know."""
+
+    def roundoff(self, path: tuple[Mode, ...], mode: Mode) -> Array | float:
+        """What the claims of a mode lose by the rounding of their own terms, (D, columns); asked where they fail."""
+
+    def independent(self, path: tuple[Mode, ...], mode: Mode) -> Flags:
+        """Where an output depends on no input that a direction moves, (D, columns), as far as that can be proven."""
+
+    def witness(self, path: tuple[Mode, ...], mode: Mode) -> Witness | None:
+        """What the complex step says of the numbers that a mode claims; None where it cannot be asked."""
 
     def locate(self, mode: Mode, row: int, column: int) -> Located | None:
         """Which input a disagreement along a direction that moves everything belongs to, of many inputs."""

@@ -100,8 +100,8 @@ class Boundary:
 
     ``at`` are three neighbouring floating point numbers of one input; ``reference`` and ``declared`` are what
     ``forward=`` and the declared derivative say there, nan where nothing was declared; ``rounding`` is how far it may
-    move ``slope`` and ``declared`` apart. ``free`` where the declared derivative is that of a function with a kink here,
-    so that either side's is as good on the boundary itself.
+    move ``slope`` and ``declared`` apart. ``free`` where the declared derivative is that of a function with a kink
+    here, so that either side's is as good on the boundary itself.
     """
 
     input: str

@@ -34,7 +34,8 @@ def locate(laboratory: Laboratory, mode: Mode, row: int, column: int) -> Located
     if len(laboratory.view.operands) == 1:
         return None
     started = time.perf_counter()
-    start, stop, found = 0, laboratory.held.inputs.size, None
+    start, stop = laboratory.view.operands[row][1:3]
+    found = None
     while stop - start > 1 and time.perf_counter() - started < SECONDS:
         middle = (start + stop) // 2
         half, interval = _half(laboratory, mode, row, column, start, middle), (start, middle)
@@ -71,4 +72,4 @@ def _located(laboratory: Laboratory, row: int, start: int, stop: int, half: _Hal
 
 def _along(laboratory: Laboratory, row: int, place: int) -> float:
     """How far the direction moves one input, by which slopes along it are divided."""
-    return float(entry(laboratory.held, row, place)) or 1.0
+    return float(entry(laboratory.held, laboratory.view, row, place)) or 1.0

@@ -20,7 +20,7 @@ from jax.extend.core import jaxpr_as_fun
 from gradhook.model import Mode
 from gradhook.numerics.compiling import compiled
 from gradhook.numerics.finite_difference.richardson import Array
-from gradhook.numerics.programs import Clock, Function, derivative
+from gradhook.numerics.programs import Clock, Function, derivative, moved
 
 QUICK = 0.05
 """Seconds: a bundle that runs longer is not run again for the sake of one of its pieces."""
@@ -67,6 +67,11 @@ class Bundle:
     _runs: list[tuple[Situation, Answers]] = field(default_factory=list)
     _seconds: float = 0.0
     _broken: bool = False
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether the program has run, and so quickly that it may be run again for one more point."""
+        return bool(self._runs) and not self._broken and self._seconds <= QUICK * len(self._runs)
 
     def answer(
         self, name: str, path: tuple[Mode, ...], x: Array, vectors: Array, t: Array, operands: tuple[Any, ...]
@@ -149,7 +154,7 @@ def _once(function: Function, x: Any) -> Function:
 
 
 def _values(each: list[Function], x: Any, vectors: Any, t: Any, cotangents: list[Any]) -> list[Any]:
-    found: list[Any] = jax.lax.map(lambda pair: [h(x + pair[1] * vectors[pair[0]]) for h in each], t)
+    found: list[Any] = jax.lax.map(lambda pair: [h(moved(x, pair[1], vectors[pair[0]])) for h in each], t)
     return found
 
 

@@ -1,4 +1,4 @@
-"""Which numbers stand for an input spec, and where may they move?"""
+"""Draw the numbers that stand for an input spec."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def generator(*names: object) -> np.random.Generator:
 def draw(spec: Spec, random: np.random.Generator) -> Any:
     """An array (or a PRNG key) for a spec.
 
-    Floating values are rounded to float32 precision: adding a step of few bits to them loses nothing.
+    Floating values have all the digits of float64, so that a cast to a narrower format in a rule shows.
 
     Raises:
         GradhookError: the spec's kind or dtype is unknown.
@@ -35,8 +35,6 @@ def draw(spec: Spec, random: np.random.Generator) -> Any:
     values = _values(spec, random)
     if np.issubdtype(dtype, np.complexfloating):
         values = values + 1j * _values(spec, random)
-    if np.issubdtype(dtype, np.inexact) and spec.kind != "full":
-        values = values.astype(np.complex64 if np.iscomplexobj(values) else np.float32)
     return values.astype(dtype)
 
 
@@ -79,5 +77,5 @@ def _spd(shape: tuple[int, ...], random: np.random.Generator) -> Array:
     """Symmetric positive definite, eigenvalues from 1 to about 4."""
     size = shape[-1]
     root = random.standard_normal(shape) / np.sqrt(size)
-    symmetric = (root @ np.swapaxes(root, -1, -2) + np.eye(size)).astype(np.float32)
+    symmetric = root @ np.swapaxes(root, -1, -2) + np.eye(size)
     return np.asarray((symmetric + np.swapaxes(symmetric, -1, -2)) / 2)

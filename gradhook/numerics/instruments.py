@@ -9,12 +9,23 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from gradhook.comparison.judge import Array, Tolerance
-from gradhook.comparison.probe import Fault, Known, Label, Located, Origin, Refusal, Route, Study, Suspect
+from gradhook.comparison.judge import Array, Flags, Tolerance
+from gradhook.comparison.probe import (
+    Fault,
+    Known,
+    Label,
+    Located,
+    Origin,
+    Refusal,
+    Route,
+    Study,
+    Suspect,
+    Witness,
+)
 from gradhook.comparison.surrogate_probe import Contract
 from gradhook.errors import GradhookError
 from gradhook.model import Mode
-from gradhook.numerics import bisection, iterations, precision, repeats, routes
+from gradhook.numerics import bisection, iterations, precision, repeats, routes, witnesses
 from gradhook.numerics.demands import Demands, Situation
 from gradhook.numerics.drawing import generator
 from gradhook.numerics.dtypes import gradient_dtypes
@@ -172,9 +183,47 @@ class Instruments:
         """How far the claims of a mode move when the point does by a few units in its last place."""
         return self.laboratory.wobble(path, mode)
 
-    def rounding(self, mode: Mode | None) -> Array:
+    def disturbed(self, mode: Mode | None) -> Array:
         """How far rounding of the inputs and of every step may move the claims of a mode; of None, the value."""
-        return self.laboratory.rounding(mode)
+        return self.laboratory.disturbed(mode)
+
+    def rounding(self, path: tuple[Mode, ...], mode: Mode) -> Array | float:
+        """What the claims of a mode may lose by rounding; 0 where it would cost too much to know."""
+        return self.laboratory.rounding(path, mode)
+
+    def roundoff(self, path: tuple[Mode, ...], mode: Mode) -> Array | float:
+        """What the claims of a mode lose by the rounding of their own terms."""
+        if (path, mode) not in self._roundoffs:
+            self._roundoffs[path, mode] = witnesses.roundoff(self.laboratory, path, mode)
+        return self._roundoffs[path, mode]
+
+    def independent(self, path: tuple[Mode, ...], mode: Mode) -> Flags:
+        """Where an output provably depends on no input that a direction moves, (D, columns)."""
+        if (path, mode) not in self._independent:
+            self._independent[path, mode] = witnesses.independent(self.laboratory, path, mode)
+        return self._independent[path, mode]
+
+    def witness(self, path: tuple[Mode, ...], mode: Mode) -> Witness | None:
+        """What the complex step says of the numbers that a mode claims; None where it cannot be asked."""
+        if path not in self._witnesses:
+            self._witnesses[path] = witnesses.witness(self.laboratory, path)
+        found, study = self._witnesses[path], self.study(path)
+        if found is None or isinstance(study, Fault):
+            return None
+        columns = study.columns(mode)
+        return Witness(found.value[:, columns], found.error[:, columns], found.reason)
+
+    @cached_property
+    def _roundoffs(self) -> dict[tuple[tuple[Mode, ...], Mode], Array | float]:
+        return {}
+
+    @cached_property
+    def _independent(self) -> dict[tuple[tuple[Mode, ...], Mode], Flags]:
+        return {}
+
+    @cached_property
+    def _witnesses(self) -> dict[tuple[Mode, ...], Witness | None]:
+        return {}
 
     def locate(self, mode: Mode, row: int, column: int) -> Located | None:
         """Which input a disagreement along a direction that moves everything belongs to, of many inputs."""

@@ -65,6 +65,11 @@ def _pulled(function: Function, cotangent: Any) -> Function:
     return lambda x: jax.vjp(function, x)[1](cotangent)[0]
 
 
+def moved(x: Any, t: Any, vector: Any) -> Any:
+    """The point moved by ``t`` along a direction; what the direction leaves alone stays as it is, also for t = nan."""
+    return x + jnp.where(vector == 0, 0.0, t * vector)
+
+
 class Together(Protocol):
     """What was computed together with other programs of the same function."""
 
@@ -102,7 +107,7 @@ class Programs:
 
         def program(operands: Any, x: Any, seeds: Any, vectors: Any, t: Any) -> Any:
             h = derivative(self._held(operands), self.path, seeds)
-            return self._map(lambda pair: h(x + pair[1] * vectors[pair[0]]), t)
+            return self._map(lambda pair: h(moved(x, pair[1], vectors[pair[0]])), t)
 
         which = np.repeat(np.arange(len(vectors)), t.shape[1])
         return self._run("values", program, operands, x, seeds, vectors, (which, t.ravel()))

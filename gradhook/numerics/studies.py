@@ -1,4 +1,4 @@
-"""What do finite differences measure of a function, and what does each mode of JAX claim about it?"""
+"""Measure a function by finite differences, and differentiate it by each mode of JAX, along the same directions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradhook.comparison.judge import Estimate, Tolerance
-from gradhook.comparison.probe import Fault, Label, Study
+from gradhook.comparison.probe import Fault, Label, Pullbacks, Study
 from gradhook.model import Mode
 from gradhook.numerics import faults, rounding
 from gradhook.numerics.bundle import Aim, Bundle
@@ -21,13 +21,15 @@ from gradhook.numerics.finite_difference import adaptive as measure
 from gradhook.numerics.finite_difference import directions
 from gradhook.numerics.finite_difference.projection import View, nudged, view
 from gradhook.numerics.finite_difference.richardson import Array, Ladder
-from gradhook.numerics.finite_difference.scales import Lines
 from gradhook.numerics.held import Held
 from gradhook.numerics.iterations import left_open
-from gradhook.numerics.precision import may_narrow
 from gradhook.numerics.programs import Clock, Programs
 
 MODES: tuple[Mode, ...] = ("fwd", "rev")
+ROUNDINGS = 4
+"""A claim may be off by so many times what it moves under a few units in the last place of its point."""
+SIZES = (0.6, -37.0)
+"""Sizes of the further cotangents that are pulled back: a rule may clip, normalize or lose the sign of a cotangent."""
 
 
 @dataclass
@@ -46,6 +48,7 @@ class Laboratory:
     ladders: dict[tuple[Mode, ...], Ladder] = field(default_factory=dict)
     _studies: dict[tuple[Mode, ...], Study | Fault] = field(default_factory=dict)
     _shared: dict[tuple[Mode, ...], Programs] = field(default_factory=dict)
+    _wobbles: dict[tuple[tuple[Mode, ...], Mode], Array] = field(default_factory=dict)
 
     def study(self, path: tuple[Mode, ...] = ()) -> Study | Fault:
         """The study of the function, or of the derivative reached by a path of modes.
@@ -81,7 +84,7 @@ class Laboratory:
 
     def looking(self, other: View) -> Laboratory:
         """The same laboratory with another view of the function; programs are shared."""
-        made = replace(self, _studies={}, keep=False)
+        made = replace(self, _studies={}, _wobbles={}, keep=False)
         made.__dict__.update(view=other, _bundle=self._bundle)
         return made
 
@@ -106,9 +109,8 @@ class Laboratory:
     def claim(self, call: Callable[[Any], Any], path: tuple[Mode, ...], mode: Mode) -> Array | Fault:
         """What a mode claims about another function in the place of the held one, along the same directions."""
         other = view(self.held, call, self.seed)
-        seeds, outputs = self.seeds(path)
         programs = Programs(other.call, path, self.clock, self.held.traceable)
-        return self._claim(programs, mode, seeds, self.weights(path, outputs), len(outputs))
+        return self._claim(programs, mode, *self.claimed(path))
 
     def _programs(self, path: tuple[Mode, ...]) -> Programs:
         if path not in self._shared:
@@ -124,11 +126,22 @@ class Laboratory:
         return Bundle(self.view.call, tuple(map(self._aim, paths)), self.clock)
 
     def _aim(self, path: tuple[Mode, ...]) -> Aim:
-        seeds, weights, outputs = self._aims(path)
-        return Aim(path, seeds, weights if len(weights) else np.eye(outputs))
+        seeds, cotangents = self._aims(path)
+        return Aim(path, seeds, cotangents)
+
+    def rounding(self, path: tuple[Mode, ...], mode: Mode) -> Array | float:
+        """What the claims of a mode may lose by rounding, (D, columns); 0 where running again would cost too much."""
+        if self._bundle is None or not self._bundle.is_quick:
+            return 0.0
+        return ROUNDINGS * self.wobble(path, mode)
 
     def wobble(self, path: tuple[Mode, ...], mode: Mode) -> Array:
         """How far the claims of a mode move when the point does by a few units in its last place: their rounding."""
+        if (path, mode) not in self._wobbles:
+            self._wobbles[path, mode] = self._wobble(path, mode)
+        return self._wobbles[path, mode]
+
+    def _wobble(self, path: tuple[Mode, ...], mode: Mode) -> Array:
         study = self.study(path)
         claim = study.claims[mode] if not isinstance(study, Fault) else study
         if isinstance(study, Fault) or isinstance(claim, Fault):
@@ -136,17 +149,17 @@ class Laboratory:
         moved = [self.looking(nudged(self.view, units)) for units in (-4, 4)]
         others = [lab._claim(lab._programs(path), mode, *self._aims(path)) for lab in moved]
         with np.errstate(all="ignore"):
-            return np.asarray(np.max([np.abs(o - claim) for o in others if not isinstance(o, Fault)], axis=0))
+            gaps = [np.abs(o[:, : claim.shape[1]] - claim) for o in others if not isinstance(o, Fault)]
+            return np.asarray(np.nan_to_num(np.max(gaps, axis=0), nan=0.0, posinf=0.0)) if gaps else np.zeros(1)
 
-    def rounding(self, mode: Mode | None) -> Array:
+    def disturbed(self, mode: Mode | None) -> Array:
         """How far rounding of the inputs and of every step may move the claims of a mode; of None, the value (m,)."""
         if mode is None:
             return rounding.of(self._call(self.view.operands[0]), self.view.point, inputs=True)
-        _, weights, outputs = self._aims(())
-        cotangents = weights if len(weights) else np.eye(outputs)
-        return np.concatenate([self._rounding(mode, ops, v, cotangents) for ops, v, _ in self.view.parts()])
+        _, cotangents = self.claimed(())
+        return np.concatenate([self._disturbed(mode, ops, v, cotangents) for ops, v, _ in self.view.parts()])
 
-    def _rounding(self, mode: Mode, operands: tuple[Any, ...], vectors: Array, cotangents: Array) -> Array:
+    def _disturbed(self, mode: Mode, operands: tuple[Any, ...], vectors: Array, cotangents: Array) -> Array:
         call, point = self._call(operands), self.view.point
         if mode == "fwd":
             return rounding.of_forward(call, point, vectors, inputs=True)
@@ -155,38 +168,41 @@ class Laboratory:
     def _call(self, operands: tuple[Any, ...]) -> Callable[..., Any]:
         return partial(self.view.call, operands) if operands else self.view.call
 
-    def _aims(self, path: tuple[Mode, ...]) -> tuple[tuple[Array, ...], Array, int]:
-        """Seeds, combinations of outputs and the number of outputs at the end of a path."""
+    def _aims(self, path: tuple[Mode, ...]) -> tuple[tuple[Array, ...], Array]:
+        """Seeds on the way along a path, and the cotangents at its end: those that are claimed, then combinations."""
+        seeds, cotangents = self.claimed(path)
+        return seeds, np.concatenate([cotangents, self._mix(path, len(cotangents)) @ cotangents])
+
+    def claimed(self, path: tuple[Mode, ...]) -> tuple[tuple[Array, ...], Array]:
+        """Seeds on the way along a path, and the cotangents (r, m) at its end whose pullbacks are claimed."""
         seeds, outputs = self.seeds(path)
-        return seeds, self.weights(path, outputs), len(outputs)
+        weights = self.weights(path, outputs)
+        return seeds, weights if len(weights) else np.eye(len(outputs))
+
+    def _mix(self, path: tuple[Mode, ...], count: int) -> Array:
+        """Combinations (e, count) of the claimed cotangents that are pulled back as well, of the function itself."""
+        if path or not count:
+            return np.zeros((0, count))
+        return np.array(SIZES)[:, None] * directions.mixed((len(SIZES), count), generator(self.seed, "mix"))
 
     def _make(self, path: tuple[Mode, ...]) -> Study:
         chosen = self.view.directions
         seeds, outputs = self.seeds(path)
         weights = self.weights(path, outputs)
         programs = self._programs(path)
-        claims = {mode: self._claim(programs, mode, seeds, weights, len(outputs)) for mode in self.modes}
+        every = {mode: self._claim(programs, mode, *self._aims(path)) for mode in self.modes}
+        base = len(weights) or len(outputs)
+        claims = {m: c if isinstance(c, Fault) or m == "fwd" else c[:, :base] for m, c in every.items()}
         evaluate = self._evaluation(programs, seeds, weights)
-        lines = replace(chosen.lines, terms=self._terms(path, weights))
-        measured = self._measure(evaluate, lines, claims, weights, len(outputs), self._keeper(path))
-        return Study(path, seeds, chosen.vectors, chosen.labels, outputs, weights, measured, claims)
+        measured = self._measure(evaluate, claims, weights, len(outputs), self._keeper(path))
+        pulled, mix = every.get("rev"), self._mix(path, base)
+        pullbacks = Pullbacks(mix, pulled[:, base:]) if isinstance(pulled, np.ndarray) and len(mix) else None
+        return Study(
+            path, seeds, chosen.vectors, chosen.labels, outputs, weights, measured, claims, pullbacks
+        )  # fmt: skip
 
     def _keeper(self, path: tuple[Mode, ...]) -> Callable[[Ladder], None] | None:
         return partial(self.ladders.__setitem__, path) if self.keep else None
-
-    def _terms(self, path: tuple[Mode, ...], weights: Array) -> Array:
-        """The size of the terms that each number sums: a derivative may be a small difference of parts as large."""
-        if not path:
-            return np.zeros(1)
-        parent = self.study(path[:-1])
-        if isinstance(parent, Fault):
-            return np.zeros(1)
-        changes = parent.measured.scale * self.view.directions.lines.scale[:, None]
-        largest = changes.max(axis=0, initial=0.0)[: len(parent.output_labels)]
-        if path[-1] == "rev":
-            still = np.where(np.isfinite(self.view.point), self.view.point, 0.0)
-            largest = largest.max(initial=0.0) / np.maximum(1.0, np.abs(still))
-        return np.concatenate([largest, np.abs(weights) @ largest]) if len(weights) else largest
 
     def _evaluation(self, programs: Programs, seeds: tuple[Array, ...], weights: Array) -> Callable[[Array], Array]:
         def evaluate(t: Array) -> Array:
@@ -197,14 +213,11 @@ class Laboratory:
 
         return evaluate
 
-    def _claim(
-        self, programs: Programs, mode: Mode, seeds: tuple[Array, ...], weights: Array, outputs: int
-    ) -> Array | Fault:
+    def _claim(self, programs: Programs, mode: Mode, seeds: tuple[Array, ...], cotangents: Array) -> Array | Fault:
         point, each = self.view.point, self.view.parts(measure.abscissae(self.view.directions.lines))
         try:
             if mode == "fwd":
                 return np.concatenate([programs.forward(point, seeds, v, ops, t) for ops, v, t in each])
-            cotangents = weights if len(weights) else np.eye(outputs)
             parts = [(programs.reverse(point, seeds, cotangents, ops, v, t), v) for ops, v, t in each]
         except Exception as error:  # whatever the user's rule raises is an answer, not an accident
             return faults.translate(error)
@@ -213,7 +226,6 @@ class Laboratory:
     def _measure(
         self,
         evaluate: Callable[[Array], Array],
-        lines: Lines,
         claims: dict[Mode, Array | Fault],
         weights: Array,
         outputs: int,
@@ -222,8 +234,15 @@ class Laboratory:
         reverse = slice(outputs, outputs + len(weights)) if len(weights) else slice(0, outputs)
         columns = {"fwd": slice(0, outputs), "rev": reverse}
         wanted = [(columns[mode], claim) for mode, claim in claims.items() if not isinstance(claim, Fault)]
-        nature = measure.Nature(lambda: may_narrow(self.held), lambda: left_open(self.held) > 0)
-        return measure.measure(evaluate, lines, wanted, self.tolerance, self.step, nature, keep)
+        lines = self.view.directions.lines
+        return measure.measure(
+            evaluate, lines, wanted, self.tolerance, self.step, lambda: left_open(self.held) > 0, keep
+        )  # fmt: skip
+
+    def values(self, path: tuple[Mode, ...], t: Array) -> Array:
+        """Values (D, T, columns) of the function, or of the derivative at a path, at abscissae ``t`` (D, T)."""
+        seeds, outputs = self.seeds(path)
+        return self._evaluation(self._programs(path), seeds, self.weights(path, outputs))(t)
 
 
 def along(rows: Array, vectors: Array) -> Array:

@@ -31,8 +31,8 @@ def worst_place(found: Compared) -> Place | None:
 def _excess(found: Compared) -> Array:
     """How far off each element is: in units of what was allowed, where it passes, else of the derivative's scale."""
     with np.errstate(all="ignore"):
-        allowed = found.judgement.tolerance + found.measured.error
-        inside = np.nan_to_num(np.abs(found.claimed - found.measured.value) / allowed)
+        allowed = found.judgement.tolerance + found.judgement.error
+        inside = np.nan_to_num(np.abs(found.claimed - found.judgement.reference) / allowed)
     return np.where(found.judgement.verdict == Verdict.PASS, inside, relative_gap(found))
 
 
@@ -78,7 +78,7 @@ _UNDECIDED = {
     "GRD406": "the value moves in quanta of a narrower format, so that the error bar is {error}",
     "GRD407": "small steps measure {measured}, large ones {coarse}, and the claim fits the large ones",
     "GRD408": "the point lies on the edge of the domain, and no slope from the inside settles",
-    "GRD409": "no difference explains all finer ones, or the error bar {error} is wide beside a derivative of {scale}",
+    "GRD409": "no difference explains all finer ones, or the error bar {error} is wide beside a derivative of {size}",
 }
 
 
@@ -86,7 +86,9 @@ def _numbers(found: Compared, place: Place) -> dict[str, str]:
     """The numbers that a decision speaks of, as they are shown."""
     of = found.measured
     shown = {name: number(float(getattr(of, name)[place])) for name in ("left", "right", "coarse")}
-    small = {name: f"{float(getattr(of, name)[place]):.2g}" for name in ("error", "noise", "scale")}
-    gap = f"{abs(float(found.claimed[place] - of.value[place])):.2g}"
-    allowed = f"{float(found.judgement.tolerance[place]):.2g}"
+    small = {name: f"{float(getattr(of, name)[place]):.2g}" for name in ("noise",)}
+    judged = found.judgement
+    small |= {"error": f"{float(judged.error[place]):.2g}", "size": f"{float(judged.size[place]):.2g}"}
+    gap = f"{abs(float(found.claimed[place] - judged.reference[place])):.2g}"
+    allowed = f"{float(judged.tolerance[place]):.2g}"
     return {**shown, **small, "measured": number(float(of.value[place])), "gap": gap, "allowed": allowed}

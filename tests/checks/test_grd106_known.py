@@ -146,4 +146,4 @@ def test_zero_may_be_given_for_what_rounding_leaves(ask: Any, function: Any, x: 
 
 def test_numbers_that_differ_are_told_apart(ask: Any) -> None:
     (finding,) = ask(check, lambda x: x, 1.0, value=1 + 1e-11, rtol=1e-13).findings
-    assert finding.message == "the value of out is 1.0, given was 1.00000000001"
+    assert finding.message == "the value of out is 1, given was 1.00000000001"

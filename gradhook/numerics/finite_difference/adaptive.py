@@ -1,4 +1,4 @@
-"""What is the derivative along each direction, measured as closely as the claims about it require?
+"""Measure the derivative along each direction, as closely as the claims about it require.
 
 One block of steps serves a smooth function. Where a claim is not borne out by it, where the finest differences do not
 settle, or where the point looks like no smooth one, finer blocks and noise probes follow; all of them run the same
@@ -14,11 +14,10 @@ import numpy as np
 
 from gradhook.comparison.judge import Estimate, Tolerance, columns_of, disputed
 from gradhook.model import Shape
-from gradhook.numerics.finite_difference import noise
+from gradhook.numerics.finite_difference import noise, scales
 from gradhook.numerics.finite_difference import richardson as differences
 from gradhook.numerics.finite_difference import smoothness as signatures
-from gradhook.numerics.finite_difference.readings import Reading, estimate_of, floored, hollow, read, settled, slope_of
-from gradhook.numerics.finite_difference.richardson import EPS, LEVELS, RATIO, Array, Flags, Ladder, chosen
+from gradhook.numerics.finite_difference.richardson import EPS, LEVELS, RATIO, Array, Flags, Ladder, Slope, chosen
 from gradhook.numerics.finite_difference.scales import Lines
 from gradhook.numerics.finite_difference.smoothness import Signature
 
@@ -26,6 +25,8 @@ POINTS = 2 * LEVELS + 1
 """Evaluations for each direction and block: both sides of every level, and the point itself."""
 BLOCKS = 3
 """Blocks of levels one below the other; the last step of the third is 1e-20 of the scale."""
+CAUTION = 4
+"""Under measured noise the bar is this much wider: a standard deviation from a few values is itself uncertain."""
 Evaluate = Callable[[Array], Array]
 """Values (D, POINTS, m) at the points ``x + t v`` for ``t`` of shape (D, POINTS)."""
 Claims = Sequence[tuple[slice, Array]]
@@ -33,15 +34,12 @@ Claims = Sequence[tuple[slice, Array]]
 
 
 @dataclass(frozen=True)
-class Nature:
-    """What the equations of a function tell; asked only where its values leave a doubt.
+class Reading:
+    """A ladder and what it says."""
 
-    ``narrow``: it may compute in less than float64 somewhere. ``iterates``: it repeats something until floating
-    numbers satisfy a condition, so that its value is known to a tolerance, and its slope to none.
-    """
-
-    narrow: Callable[[], bool] = lambda: True
-    iterates: Callable[[], bool] = lambda: False
+    ladder: Ladder
+    slope: Slope
+    signature: Signature
 
 
 def measure(
@@ -50,28 +48,49 @@ def measure(
     claims: Claims,
     tolerance: Tolerance,
     step: float | None = None,
-    nature: Nature = Nature(),
+    iterates: Callable[[], bool] = lambda: False,
     keep: Callable[[Ladder], None] | None = None,
 ) -> Estimate:
     """Measure all directions (D) and outputs (m); look closer wherever one of ``claims`` is in dispute.
 
-    With a fixed ``step`` the answer is one plain central difference, as its user asked. ``keep`` is handed the ladder
-    in the end.
+    With a fixed ``step`` the answer is one plain central difference, as its user asked. ``iterates`` says whether the
+    function repeats something until floating numbers satisfy a condition; it is asked only where noise is probed.
+    ``keep`` is handed the ladder in the end.
     """
     with np.errstate(all="ignore"):  # a ladder meets poles, overflows and empty sides; its flags say so
         if step is not None:
             return _plain(evaluate, lines, step)
-        reading = read(_block(evaluate, lines, 1), lines)
+        reading = read(_block(evaluate, lines, 1))
         closer = _look_closer(reading, claims, tolerance).any()
         for first in _deeper(lines) if closer else ():
-            reading = read(reading.ladder.extended(_block(evaluate, lines, first)), lines)
+            reading = read(_grained(reading.ladder.extended(_block(evaluate, lines, first))))
             if not (closer := _look_closer(reading, claims, tolerance).any()):
                 break
         if keep:
             keep(reading.ladder)
-        if not (closer or hollow(reading)):
+        if not closer:
             return estimate_of(reading)
-        return _with_noise(reading, *_probe(evaluate, lines), nature)
+        return _with_noise(reading, *_probe(evaluate, lines), iterates)
+
+
+def read(ladder: Ladder) -> Reading:
+    """What a ladder says of slope and smoothness."""
+    signature = signatures.read(ladder)
+    return Reading(ladder, slope_of(ladder, signature), signature)
+
+
+def slope_of(ladder: Ladder, signature: Signature) -> Slope:
+    """Central differences; at an edge of the domain those of the inner side. A value that never moves has no slope.
+
+    Steps that change nothing show that the slope is small beside the grain of the values, and the grain is unknown as
+    long as nothing moves.
+    """
+    slope = differences.central_slope(ladder)
+    edge = signature.shape == signatures.number(Shape.EDGE)
+    if edge.any():
+        ahead, back = differences.one_sided_slope(ladder, +1), differences.one_sided_slope(ladder, -1)
+        slope = chosen(slope, edge, chosen(ahead, ~np.isfinite(ladder.plus[:, LEVELS - 1]), back))
+    return slope
 
 
 def _deeper(lines: Lines) -> list[Array | int]:
@@ -105,7 +124,17 @@ def _block(evaluate: Evaluate, lines: Lines, first: Array | int) -> Ladder:
     plus = np.where(ahead[:, :, None] > 0, values[:, 1 : 1 + LEVELS], np.nan)
     minus = np.where(back[:, :, None] > 0, values[:, 1 + LEVELS :], np.nan)
     centre = values[:, 0]  # along a direction of its own a derivative has a value of its own
-    return Ladder(step, plus, minus, centre, lines.reach, np.broadcast_to(EPS * lines.terms, centre.shape))
+    return _grained(Ladder(step, plus, minus, centre, lines.reach, np.zeros_like(centre)))
+
+
+def _grained(ladder: Ladder) -> Ladder:
+    """The ladder with the grain of its values for a floor: steps inside the grain say nothing."""
+    return floored(ladder, noise.grain(ladder))
+
+
+def floored(ladder: Ladder, floor: Array) -> Ladder:
+    """The ladder of values that are uncertain by at least ``floor`` (D, m)."""
+    return replace(ladder, floor=np.maximum(floor, ladder.floor))
 
 
 def _fit(lines: Lines) -> Array:
@@ -117,17 +146,28 @@ def _fit(lines: Lines) -> Array:
 
 
 def _look_closer(reading: Reading, claims: Claims, tolerance: Tolerance) -> Flags:
-    slope = reading.slope
     smooth = reading.signature.shape == signatures.number(Shape.SMOOTH)
-    closer = ~smooth | ~slope.accepted | ~settled(reading)
+    closer = ~smooth | ~reading.slope.accepted | ~_settled(reading)
     estimate = estimate_of(reading)
     for columns, claim in claims:
         closer[:, columns] |= disputed(claim, columns_of(estimate, columns), tolerance)
-    return np.asarray(closer & np.isfinite(reading.ladder.centre))
+    return np.asarray(closer & np.isfinite(reading.ladder.centre) & ~estimate.motionless)
+
+
+def _settled(reading: Reading) -> Flags:
+    """Whether the finest difference is the slope within its own noise: else there is something finer still."""
+    ladder, slope = reading.ladder, reading.slope
+    jitter = ladder.noise[:, -1] / ladder.steps[:, -1:]
+    last = ladder.central[:, -1]
+    return np.asarray(np.isnan(last) | (np.abs(last - slope.value) <= 8 * jitter + slope.error))
 
 
 def _probe(evaluate: Evaluate, lines: Lines) -> tuple[Array, Array]:
-    """Noise at equally spaced points, (D, m) each: at the coarse spacing, and the least of all spacings."""
+    """Noise at equally spaced points, (D, m) each: at the coarse spacing, and the least of all spacings.
+
+    A kink or an oscillation shrinks with the spacing, noise does not, so the least counts. Spacings inside the grain
+    of the values, where nothing moves from point to point, would find none and are left out.
+    """
     offsets = np.arange(float(POINTS)) - (POINTS - 1) // 2
     found = []
     for spacing in noise.SPACINGS:
@@ -136,48 +176,81 @@ def _probe(evaluate: Evaluate, lines: Lines) -> tuple[Array, Array]:
         # Near an edge both halves lie on the inner side, one behind the other.
         points = np.where(-points > lines.room_back[:, None], points + h * POINTS, points)
         points = np.where(points > lines.room_ahead[:, None], points - h * POINTS, points)
-        found.append(noise.spread(evaluate(points)))
-    return found[0], np.min(found, axis=0)
+        values = evaluate(points)
+        found.append(np.where(noise.stuck(values), np.inf, noise.spread(values)))
+    least = np.min(found, axis=0)
+    return np.where(np.isfinite(found[0]), found[0], 0.0), np.where(np.isfinite(least), least, 0.0)
 
 
-def _with_noise(reading: Reading, coarse: Array, sigma: Array, nature: Nature) -> Estimate:
+def _with_noise(reading: Reading, coarse: Array, sigma: Array, iterates: Callable[[], bool]) -> Estimate:
     """The slope under the noise that was measured, and what large steps alone see if fine ones see something else."""
     ladder, base = reading.ladder, reading.ladder.coarsest()
-    rounding = np.maximum(EPS * np.abs(ladder.centre), ladder.floor)
-    quantum = np.zeros_like(sigma)
-    if nature.narrow():
-        quantum = noise.quantum(ladder, _expected(base))
-    floor = np.maximum(np.where(sigma > 4 * rounding, 2 * sigma, 0.0), quantum)
+    rounding = EPS * np.abs(ladder.centre)
+    floor = np.maximum(np.where(sigma > 4 * rounding, 2 * sigma, 0.0), ladder.floor)
     noisy = floored(ladder, floor)
     told = signatures.chosen(reading.signature, floor > 0, signatures.read(noisy))
-    final = chosen(reading.slope, floor > 0, slope_of(noisy, told))
+    final = chosen(reading.slope, floor > 0, _cautious(slope_of(noisy, told)))
     ripple = np.maximum(np.where(coarse > 4 * rounding, 2 * coarse, 0.0), floor)
-    large = differences.outline(base) if nature.iterates() else slope_of(floored(base, ripple), told)
+    large = differences.outline(base) if iterates() else slope_of(floored(base, ripple), told)
     differs = large.accepted & (np.abs(large.value - final.value) > large.error + final.error)
-    estimate = estimate_of(replace(reading, slope=final, signature=told))
+    estimate = estimate_of(Reading(noisy, final, told))
     return replace(
         estimate,
         noise=floor,
-        quantised=quantum > 0,
         coarse=np.where(differs, large.value, np.nan),
         coarse_error=np.where(differs, large.error, np.nan),
     )
 
 
-def _expected(base: Ladder) -> Array:
-    """The slope by which the values should move; that of the largest step where all fine ones see them stand still."""
-    alone, rough = differences.central_slope(base), base.central[:, 0]
-    known = alone.accepted & (np.abs(alone.value) > alone.error)
-    return np.where(known, alone.value, np.where(np.isfinite(rough), rough, 0.0))
+def _cautious(slope: Slope) -> Slope:
+    return replace(slope, error=CAUTION * slope.error)
+
+
+def estimate_of(reading: Reading) -> Estimate:
+    """The numbers of a reading as the judge takes them."""
+    ladder, slope, told = reading.ladder, reading.slope, reading.signature
+    left, right = told.left, told.right
+    left_error = right_error = np.full_like(slope.error, np.inf)
+    if (told.shape != signatures.number(Shape.SMOOTH)).any():
+        back, ahead = (differences.one_sided_slope(ladder, side) for side in (-1, +1))
+        left, right = np.where(back.accepted, back.value, left), np.where(ahead.accepted, ahead.value, right)
+        left_error, right_error = (np.where(s.accepted, s.error, np.inf) for s in (back, ahead))
+    nothing = np.full_like(slope.value, np.nan)
+    still = noise.motionless(ladder)
+    return Estimate(
+        value=np.where(still, 0.0, slope.value),
+        error=np.where(still, np.inf, slope.error),
+        accepted=slope.accepted & ~still,
+        shape=told.shape,
+        left=left,
+        right=right,
+        left_error=left_error,
+        right_error=right_error,
+        coarse=nothing,
+        coarse_error=nothing,
+        noise=np.zeros_like(slope.value),
+        around=scales.surroundings(ladder),
+        steepest=scales.steepest(ladder),
+        motionless=still,
+        centre=_shared(ladder.centre),
+    )
+
+
+def _shared(centre: Array) -> Array:
+    """One value (m,) for all directions; of an output that is not finite along some, what it is there."""
+    if not len(centre):
+        return np.zeros(centre.shape[1])
+    row = np.argmax(~np.isfinite(centre), axis=0)
+    return np.asarray(np.take_along_axis(centre, row[None, :], axis=0)[0])
 
 
 def _plain(evaluate: Evaluate, lines: Lines, step: float) -> Estimate:
+    """The central difference of a step that the user chose; the doubled step tells its truncation."""
     block = _block(evaluate, lines, 1)
     fixed = np.full_like(block.steps, step)
+    fixed[:, 0] = 2 * step
     values = evaluate(np.concatenate([np.zeros((len(fixed), 1)), fixed, -fixed], axis=1))
     ladder = replace(block, steps=fixed, plus=values[:, 1 : 1 + LEVELS], minus=values[:, 1 + LEVELS :])
     slope = differences.plain_slope(ladder)
     smooth = np.full(slope.value.shape, signatures.number(Shape.SMOOTH))
-    signature = Signature(smooth, slope.value, slope.value)
-    size, nothing = np.abs(slope.value), np.zeros_like(slope.value)
-    return estimate_of(Reading(ladder, slope, signature, size, nothing, size))
+    return estimate_of(Reading(ladder, slope, Signature(smooth, slope.value, slope.value)))

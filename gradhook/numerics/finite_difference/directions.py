@@ -1,7 +1,8 @@
-"""Along which directions is a function differentiated, and how far may each be followed?
+"""Choose the directions along which a function is differentiated, and how far each may be followed.
 
-Few inputs: every coordinate, and two directions that move everything. Many: a few that move everything. Entries of such
-a direction are small dyadic numbers times the magnitude of their leaf, so that adding a step loses nothing.
+Few inputs: every coordinate, and two directions that move everything. Entries of such a direction are random numbers of
+full precision times the magnitude of the element: errors of several elements do not cancel in all directions, and a
+cast to a narrower format inside a rule shows, which small dyadic numbers would survive.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from gradhook.numerics.trees import Leaf, Space
 FULL = 64
 """Up to so many inputs the whole Jacobian is measured."""
 DENSE_WITH_FULL, DENSE_ALONE = 2, 4
-_WEIGHTS = np.array([-1.25, -1.0, -0.75, 0.75, 1.0, 1.25])
+SMALLEST_WEIGHT, LARGEST_WEIGHT = 0.75, 1.25
+"""Magnitudes of the entries of a direction that moves everything: no element counts for little."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +45,17 @@ def choose(space: Space, point: Array, random: np.random.Generator) -> Direction
 
 def combination(size: int, random: np.random.Generator) -> Array:
     """A cotangent (m,) in which every output counts; of a single output, its plain gradient."""
-    return random.choice(_WEIGHTS, size) if size > 1 else np.ones(size)
+    return mixed(size, random) if size > 1 else np.ones(size)
 
 
 def weights(size: int, random: np.random.Generator) -> Array:
     """Combinations of outputs for reverse mode: none (each output alone) for few, a few dense ones for many."""
-    return random.choice(_WEIGHTS, (DENSE_ALONE, size)) if size > FULL else np.zeros((0, size))
+    return mixed((DENSE_ALONE, size), random) if size > FULL else np.zeros((0, size))
+
+
+def mixed(shape: int | tuple[int, ...], random: np.random.Generator) -> Array:
+    """Random numbers of full precision and either sign, all of about the same magnitude."""
+    return np.asarray(random.choice([-1.0, 1.0], shape) * random.uniform(SMALLEST_WEIGHT, LARGEST_WEIGHT, shape))
 
 
 def _axes(space: Space, point: Array) -> tuple[list[Array], list[Label]]:
@@ -89,7 +96,7 @@ def _transposed(k: int, rows: int) -> int:
 
 def dense(space: Space, point: Array, random: np.random.Generator) -> Array:
     """A direction (n,) that moves everything finite, each element in proportion to its magnitude."""
-    vector = random.choice(_WEIGHTS, space.size)
+    vector = mixed(space.size, random)
     start = 0
     for leaf in space.leaves:
         part = slice(start, start + leaf.size)

@@ -1,4 +1,4 @@
-"""How noisy are the values of a function, as measured rather than assumed?"""
+"""Measure the noise and the grain of the values of a function."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from gradhook.numerics.finite_difference.richardson import EPS, Array, Ladder
+from gradhook.numerics.finite_difference.richardson import Array, Flags, Ladder
 
 SPACINGS = (2.0**-20, 2.0**-34, 2.0**-46)
 """In units of the scale, coarse to fine: a kink or an oscillation shrinks from one to the next, noise does not."""
@@ -28,25 +28,28 @@ def spread(values: Array) -> Array:
     return np.where(np.isfinite(sigma), sigma, 0.0)
 
 
-def quantum(ladder: Ladder, slope: Array) -> Array:
-    """The smallest change that the values can make, where it is far coarser than float64 (D, m); else 0.
+def stuck(values: Array) -> Flags:
+    """Where at least half of the neighbouring values (D, T, m) are equal: the spacing lies inside the grain."""
+    return np.asarray((np.diff(values, axis=1) == 0).mean(axis=1) >= 0.5)
 
-    A function computed in float32 somewhere does not change at all for small steps and then changes by a whole
-    quantum. Flat functions do not change either: they are told apart by ``slope``, which predicts a visible change.
+
+def grain(ladder: Ladder) -> Array:
+    """The smallest change that the values make, where steps are too small to make any (D, m); else 0.
+
+    A value that is rounded to a grain (a small difference of large terms, a float32 inside) does not move at all for
+    small steps and then moves by a whole grain or more. A one-sided plateau counts on its own: rounding hits a grain
+    on one side first.
     """
-    size = EPS * np.maximum(_largest(ladder), np.finfo(np.float64).tiny)
-    found = np.full(slope.shape, np.inf)
+    found = np.zeros_like(ladder.centre)
     for side in (ladder.plus, ladder.minus):
-        changes = np.where(ladder.resolvable[:, :, None], np.abs(side - ladder.centre[:, None, :]), np.nan)
-        expected = np.abs(slope)[:, None, :] * ladder.steps[:, :, None]
-        stuck = ((changes == 0) & (expected > 64 * size[:, None, :])).any(axis=1)
-        smallest = np.where(changes > 0, changes, np.inf).min(axis=1)
-        coarse = stuck & np.isfinite(smallest) & (smallest > 2**10 * size)
-        found = np.minimum(found, np.where(coarse, smallest, 0.0))  # both sides must say so: a ramp has one flat side
+        change = np.abs(side - ladder.centre[:, None, :])
+        smallest = np.where(change > 0, change, np.inf).min(axis=1)
+        still = ((change == 0) & ladder.resolvable[:, :, None]).any(axis=1)
+        found = np.maximum(found, np.where(still & np.isfinite(smallest), smallest, 0.0))
     return found
 
 
-def _largest(ladder: Ladder) -> Array:
-    """The largest finite value near the point, (D, m): at the finest steps, for far away the function may be huge."""
-    near = np.concatenate([ladder.plus[:, -4:], ladder.minus[:, -4:]], axis=1)
-    return np.asarray(np.where(np.isfinite(near), np.abs(near), 0.0).max(axis=1))
+def motionless(ladder: Ladder) -> Flags:
+    """Where no step changes the value at all (D, m): differences know neither a slope nor the grain."""
+    change = np.nan_to_num(ladder.change, nan=0.0)
+    return np.asarray((change == 0).all(axis=1))

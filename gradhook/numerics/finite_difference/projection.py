@@ -1,9 +1,9 @@
-"""Through how many numbers is a function looked at?
+"""Reduce large functions to a few directions and sampled outputs.
 
 A function of few numbers is looked at as it is. One of very many inputs is followed along a few directions that move
-all of them, ``z -> f(x + z_0 v_0 + z_1 v_1 + …)``, and one of very many outputs is seen through a sample of them and a
-few combinations of all. Directions and combinations are computed where they are used, never stored: the memory that a
-check takes beyond the function's own is a few copies of its input.
+all of them, and along one for each argument leaf that moves that leaf alone, ``z -> f(x + z v)``; one of very many
+outputs is seen through a sample of them and a few combinations of all. Directions and combinations are computed where
+they are used, never stored: the memory that a check takes beyond the function's own is a few copies of its input.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from gradhook.comparison.probe import Label
+from gradhook.comparison.probe import ALONG, Label
 from gradhook.numerics.drawing import generator
 from gradhook.numerics.finite_difference import directions
 from gradhook.numerics.finite_difference.directions import Directions
@@ -27,8 +27,11 @@ from gradhook.numerics.trees import Leaf, Space
 MANY = 2048
 """From so many outputs on, not every one is looked at on its own."""
 FOLLOWED, COMBINED, SAMPLED = 4, 4, 256
+BESIDE_LEAVES = 2
+"""So many directions move everything where each leaf has a direction of its own."""
+GROUPS = 16
+"""At most so many directions move one leaf alone, or a group of neighbouring leaves where there are more."""
 _CHUNK = 2**20
-_TABLE = np.array([-1.25, -1.0, -0.75, 0.75, 1.0, 1.25])
 
 
 @dataclass(frozen=True)
@@ -74,14 +77,53 @@ def view(held: Held, call: Callable[[Any], Any], seed: str) -> View:
         labels = held.inputs.labels()
         explicit = lambda row: chosen.vectors[row]  # noqa: E731
         return View(seen, ((),), held.point, labels, outputs, chosen, weights, tangent, explicit, shown)
-    labels = tuple(Label("direction", (k,)) for k in range(FOLLOWED))
-    chosen = Directions(np.ones((FOLLOWED, 1)), labels, _lines(held))
+    rows = _rows(held.inputs, seed)
+    labels = tuple(row.label for row in rows)
+    chosen = Directions(np.ones((len(rows), 1)), labels, _lines(held, rows))
     return View(
         lambda operands, z: seen(_lift(held, operands, z)),
-        tuple((held.point, 0, held.inputs.size, np.uint32(k)) for k in range(FOLLOWED)),
+        tuple((held.point, row.start, row.stop, row.key) for row in rows),
         np.zeros(1), (Label("direction"),), outputs, chosen, weights, lambda random: np.ones(1),
-        lambda row: np.asarray(_direction(held, np.uint32(row))), shown,
+        lambda row: _explicit(held, rows[row]), shown,
     )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Row:
+    """A followed direction: the inputs that it moves, and the key of its entries."""
+
+    label: Label
+    start: int
+    stop: int
+    key: np.uint32
+
+
+def _rows(space: Space, seed: str) -> list[Row]:
+    """A few directions that move everything and, of several leaves, one for each leaf (or group of leaves)."""
+    leaves = [leaf for leaf in space.leaves if leaf.size]
+    moved = [] if len(leaves) < 2 else _groups(leaves)
+    count = BESIDE_LEAVES if moved else FOLLOWED
+    everything = [(Label("direction", (k,)), 0, space.size) for k in range(count)]
+    keys = generator(seed, "followed").integers(0, 2**32, count + len(moved), dtype=np.uint32)
+    return [Row(*what, key) for what, key in zip([*everything, *moved], keys, strict=True)]
+
+
+def _groups(leaves: list[Leaf]) -> list[tuple[Label, int, int]]:
+    """Neighbouring leaves in at most ``GROUPS`` groups: the name of each group, its first input and its end."""
+    ends = np.cumsum([leaf.size for leaf in leaves])
+    found = []
+    for group in np.array_split(np.arange(len(leaves)), min(GROUPS, len(leaves))):
+        first, last = int(group[0]), int(group[-1])
+        name = leaves[first].name if first == last else f"{leaves[first].name} … {leaves[last].name}"
+        start, stop = int(ends[first]) - leaves[first].size, int(ends[last])
+        label = leaves[first].label(0) if stop - start == 1 else Label(name, part=ALONG)
+        found.append((label, start, stop))
+    return found
+
+
+def _explicit(held: Held, row: Row) -> Array:
+    places = np.arange(held.inputs.size)
+    return np.where((places >= row.start) & (places < row.stop), np.asarray(_direction(held, row.key)), 0.0)
 
 
 def narrowed(whole: View, row: int, start: int, stop: int) -> View:
@@ -101,12 +143,13 @@ def nudged(whole: View, units: int) -> View:
     return replace(whole, point=whole.point * factor, operands=operands)
 
 
-def entry(held: Held, row: int, place: int) -> float:
+def entry(held: Held, whole: View, row: int, place: int) -> float:
     """How far followed direction ``row`` moves the input at ``place``."""
+    key = whole.operands[row][3]
     begin = 0
     for leaf, magnitude in zip(held.inputs.leaves, _magnitudes(held.inputs, held.point), strict=True):
         if place < begin + leaf.size:
-            return float(weights(np, place, place + 1, row)[0] * magnitude)
+            return float(weights(np, place, place + 1, key)[0] * magnitude)
         begin += leaf.size
     raise IndexError(place)
 
@@ -127,7 +170,7 @@ def _shown(held: Held, seed: str) -> tuple[Callable[[Any], Any], tuple[Label, ..
 
 
 def weights(xp: Any, start: int, stop: int, key: Any) -> Any:
-    """Small dyadic numbers that look random: entries ``start`` to ``stop`` of sequence ``key`` (numpy, jax.numpy).
+    """Numbers that look random, like ``directions.mixed``: entries ``start`` to ``stop`` (numpy, jax.numpy).
 
     Their index is scrambled by a multiplicative hash (Knuth, The Art of Computer Programming 3, 6.4) with xor-shifts.
     """
@@ -141,7 +184,10 @@ def _scrambled(xp: Any, start: int, stop: int, key: Any) -> Any:
     )
     for _ in range(2):
         scrambled = (scrambled ^ (scrambled >> xp.uint32(16))) * xp.uint32(0x45D9F3B)
-    return xp.asarray(_TABLE)[(scrambled ^ (scrambled >> xp.uint32(16))) % xp.uint32(6)]
+    final = scrambled ^ (scrambled >> xp.uint32(16))
+    part = (final >> xp.uint32(1)).astype(xp.float64) * 2.0**-31
+    span = directions.LARGEST_WEIGHT - directions.SMALLEST_WEIGHT
+    return (1.0 - 2.0 * (final & xp.uint32(1)).astype(xp.float64)) * (directions.SMALLEST_WEIGHT + span * part)
 
 
 def _lift(held: Held, operands: Any, z: Any) -> Any:
@@ -149,7 +195,7 @@ def _lift(held: Held, operands: Any, z: Any) -> Any:
     point, start, stop, key = operands
     places = jnp.arange(held.inputs.size, dtype=jnp.int32)
     moving = (places >= start) & (places < stop) & jnp.isfinite(point)
-    return point + z[0] * jnp.where(moving, _direction(held, key), 0.0)
+    return point + jnp.where(moving, z[0] * _direction(held, key), 0.0)
 
 
 def _direction(held: Held, key: Any) -> Any:
@@ -183,18 +229,20 @@ def _magnitudes(space: Space, point: Array) -> list[float]:
     return found
 
 
-def _lines(held: Held) -> Lines:
+def _lines(held: Held, rows: list[Row]) -> Lines:
     """The geometry of the followed directions, gathered piece by piece."""
-    reach, back, ahead = np.zeros(FOLLOWED), np.full(FOLLOWED, np.inf), np.full(FOLLOWED, np.inf)
+    reach, back, ahead = np.zeros(len(rows)), np.full(len(rows), np.inf), np.full(len(rows), np.inf)
     begin = 0
     for leaf, magnitude in zip(held.inputs.leaves, _magnitudes(held.inputs, held.point), strict=True):
         for start in range(0, leaf.size, _CHUNK):
             stop = min(start + _CHUNK, leaf.size)
+            moving = [k for k, row in enumerate(rows) if row.start <= begin + start < row.stop]
             piece = Space((Leaf(leaf.name, (stop - start,), "float64", leaf.spec),))
             point = held.point[begin + start : begin + stop]
-            moved = np.stack([weights(np, begin + start, begin + stop, k) * magnitude for k in range(FOLLOWED)])
+            moved = np.stack([weights(np, begin + start, begin + stop, rows[k].key) * magnitude for k in moving])
             lines = directions.lines_of(piece, point, np.where(np.isfinite(point), moved, 0.0), bounds_only=True)
-            reach, back = np.maximum(reach, lines.reach), np.minimum(back, lines.room_back)
-            ahead = np.minimum(ahead, lines.room_ahead)
+            reach[moving] = np.maximum(reach[moving], lines.reach)
+            back[moving] = np.minimum(back[moving], lines.room_back)
+            ahead[moving] = np.minimum(ahead[moving], lines.room_ahead)
         begin += leaf.size
     return Lines(2.0 ** np.ceil(np.log2(np.maximum(1.0, reach))), reach, back, ahead)

@@ -1,4 +1,4 @@
-"""What is the derivative along a line, and how far may the answer be off?
+"""Extrapolate differences on a geometric table of steps to a derivative with an error bar.
 
 A geometric ladder of differences, Romberg extrapolation, and one rule that keeps it honest: a value is accepted only if
 it explains every finer difference within that difference's own noise. Agreement of two coarse steps proves nothing
@@ -137,9 +137,15 @@ def one_sided_slope(ladder: Ladder, side: int) -> Slope:
 
 
 def plain_slope(ladder: Ladder) -> Slope:
-    """One central difference as it is, for a user who chose the step; its error bar is rounding alone."""
-    central = (ladder.plus - ladder.minus)[:, 0] / (2 * ladder.steps[:, :1])
-    return Slope(central, 2 * ladder.noise[:, 0] / ladder.steps[:, :1], np.isfinite(central))
+    """One central difference as it is, for a user who chose the step (level 1; level 0 is the doubled step).
+
+    The truncation of a central difference grows with the square of the step, so the doubled step differs by three
+    times the truncation of the step itself. The bar is that whole difference, where higher powers count too, and
+    rounding.
+    """
+    doubled, central = (((ladder.plus - ladder.minus) / (2 * ladder.steps[:, :, None]))[:, k] for k in (0, 1))
+    rounding = 2 * ladder.noise[:, 1] / ladder.steps[:, 1:2]
+    return Slope(central, np.abs(doubled - central) + rounding, np.isfinite(central) & np.isfinite(doubled))
 
 
 def outline(ladder: Ladder) -> Slope:
@@ -147,8 +153,10 @@ def outline(ladder: Ladder) -> Slope:
     with np.errstate(all="ignore"):
         nothing = np.full_like(ladder.central[:, 0], np.nan)
         best = Slope(nothing, np.full_like(nothing, np.inf), _never(ladder.central))
-        for _, value, bound in _candidates(ladder.central[:, :LARGE], ladder.noise / ladder.steps[:, :, None], 2):
-            best = better(best, Slope(value, bound, np.isfinite(bound)))
+        for _, value, gap, rounding in _candidates(
+            ladder.central[:, :LARGE], ladder.noise / ladder.steps[:, :, None], 2
+        ):
+            best = better(best, Slope(value, gap + rounding, np.isfinite(gap + rounding)))
     return best
 
 
@@ -159,9 +167,11 @@ def _extrapolate(slopes: Array, noise: Array, step: Array, power: int) -> Slope:
         best = Slope(np.full_like(slopes[:, 0], np.nan), np.full_like(slopes[:, 0], np.inf), _never(slopes))
         for start in range(0, slopes.shape[1], LEVELS):
             block = slice(start, start + LEVELS)
-            for k, value, bound in _candidates(slopes[:, block], jitter[:, block], power):
+            for k, value, gap, rounding in _candidates(slopes[:, block], jitter[:, block], power):
                 finer = slice(start + k + 1, None)
-                accepted = _explains(value, bound, slopes[:, finer], jitter[:, finer], drift[:, finer])
+                strays = _strays(value, gap + rounding, slopes[:, finer], jitter[:, finer], drift[:, finer])
+                accepted = (strays <= SLACK) & np.isfinite(gap + rounding) & np.isfinite(value)
+                bound = gap + rounding * np.maximum(1.0, strays)
                 best = better(best, Slope(value, 2 * bound + 2 * EPS * np.abs(value), accepted))
     return best
 
@@ -193,30 +203,34 @@ def _drift(slopes: Array) -> Array:
     return drift
 
 
-def _candidates(slopes: Array, jitter: Array, power: int) -> list[tuple[int, Array, Array]]:
-    """Every entry of the Romberg table with a bound: disagreement with its neighbours plus amplified rounding."""
+def _candidates(slopes: Array, jitter: Array, power: int) -> list[tuple[int, Array, Array, Array]]:
+    """Every entry of the Romberg table: its level, value, disagreement with its neighbours, amplified rounding."""
     row, row_jitter = [slopes[:, 0]], [jitter[:, 0]]
     found = []
     for k in range(1, slopes.shape[1]):
         new, new_jitter = [slopes[:, k]], [jitter[:, k]]
-        found.append((k, slopes[:, k], np.abs(slopes[:, k] - slopes[:, k - 1]) + jitter[:, k]))
+        found.append((k, slopes[:, k], np.abs(slopes[:, k] - slopes[:, k - 1]), jitter[:, k]))
         for j in range(1, min(k, COLUMNS) + 1):
             gain = RATIO ** (power * j)
             value = new[j - 1] + (new[j - 1] - row[j - 1]) / (gain - 1)
             rounding = (gain * new_jitter[j - 1] + row_jitter[j - 1]) / (gain - 1)
-            bound = np.maximum(np.abs(value - new[j - 1]), np.abs(value - row[j - 1])) + rounding
+            gap = np.maximum(np.abs(value - new[j - 1]), np.abs(value - row[j - 1]))
             new.append(value)
             new_jitter.append(rounding)
-            found.append((k, value, bound))
+            found.append((k, value, gap, rounding))
         row, row_jitter = new, new_jitter
     return found
 
 
-def _explains(value: Array, bound: Array, finer: Array, jitter: Array, drift: Array) -> Flags:
-    """Whether a value accounts for every difference at a finer step: those have next to no bias, and known noise.
+def _strays(value: Array, bound: Array, finer: Array, jitter: Array, drift: Array) -> Array:
+    """By how many roundings the finer differences stray from a value, at most; inf where one is not finite.
 
-    A level beyond the abscissa's resolution is nan and says nothing; an infinite one contradicts.
+    Finer differences have next to no bias, and known noise: what they stray beyond their own drift is noise larger
+    than was assumed, and the error bar grows with it. A level beyond the abscissa's resolution is nan and says
+    nothing.
     """
-    allowed = SLACK * jitter + drift + bound[:, None]
-    explained = np.isnan(finer) | (np.abs(finer - value[:, None]) <= allowed)
-    return np.asarray(explained.all(axis=1) & np.isfinite(bound) & np.isfinite(value))
+    if not finer.shape[1]:
+        return np.zeros_like(value)
+    beyond = np.maximum(np.abs(finer - value[:, None]) - drift - bound[:, None], 0.0) / jitter
+    beyond = np.where(np.isnan(finer), 0.0, np.nan_to_num(beyond, nan=np.inf))
+    return np.asarray(beyond.max(axis=1))

@@ -1,4 +1,4 @@
-"""Is the function smooth along a line, or does it bend, jump or stand upright at the point?
+"""Classify a point along a line: smooth, kink, jump, cusp, vertical tangent or edge of the domain.
 
 Central differences average a kink away in silence, so the one-sided slopes are looked at, on the finest steps at which
 the function still changes measurably. Each signature is a rate of change from level to level (NUMERICS: steps shrink
@@ -16,6 +16,8 @@ from gradhook.model import Shape
 from gradhook.numerics.finite_difference.richardson import RATIO, Array, Flags, Ladder
 
 WINDOW = 4
+BESIDE = 3
+"""So many of the finest steps may end short of a kink beside the point, which then lies some 1000 ulps away at most."""
 Shapes = NDArray[np.int8]
 _NUMBER = {shape: np.int8(i) for i, shape in enumerate(Shape)}
 
@@ -73,18 +75,42 @@ def _signatures(ladder: Ladder, window: NDArray[np.intp], left: Array, right: Ar
 
 
 def _slight_kink(ladder: Ladder) -> Flags:
-    """A bend that is small beside the slope: seen on the finest steps that show it, and not denied by any finer one."""
+    """A bend that is small beside the slope: seen on the finest steps that show it, and not denied by any finer one.
+
+    A kink that lies a few of the finest steps beside the point bends only partly there: those steps are left out.
+    """
     bend, doubt = ladder.forward - ladder.backward, 16 * ladder.noise / ladder.steps[:, :, None]
     shows = np.abs(bend) > doubt
     levels = np.where(shows, np.arange(shows.shape[1])[None, :, None], -1)
-    finest = np.sort(levels, axis=1)[:, -WINDOW:]
+    order = np.sort(levels, axis=1)
+    exact = _bends(ladder, bend, doubt, order[:, -WINDOW:], 0.0)
+    beside = [
+        _bends(ladder, bend, doubt, order[:, -WINDOW - skip : -skip], 1.0) & _nearly_finest(ladder, order, skip)
+        for skip in range(1, BESIDE + 1)
+    ]
+    return np.asarray(np.any([exact, *beside], axis=0))
+
+
+def _bends(ladder: Ladder, bend: Array, doubt: Array, finest: NDArray[np.intp], part: float) -> Flags:
+    """Whether the bend is the same on all levels of a window, and any finer step shows ``part`` of it at least.
+
+    With ``part`` 0 the finer steps must show the whole bend within their doubt; with 1 they may show any part of it.
+    """
     seen = _pick(np.nan_to_num(bend), finest)
     constant = (finest >= 0).all(axis=1) & _between(_rates(seen), -0.15, 0.15)
     same_sign = (np.sign(seen) == np.sign(seen[:, :1])).all(axis=1)
-    finer = np.arange(shows.shape[1])[None, :, None] > finest[:, -1:]
-    denied = finer & (np.abs(bend - seen[:, -1:]) > doubt + 0.1 * np.abs(seen[:, -1:]))
+    finer = np.arange(bend.shape[1])[None, :, None] > finest[:, -1:]
+    last = seen[:, -1:]
+    middle, width = (1 - part / 2) * last, (0.1 + part / 2) * np.abs(last)
+    denied = finer & (np.abs(bend - middle) > doubt + width)
     consecutive = finest[:, -1] - finest[:, 0] < WINDOW + 2
     return np.asarray(constant & same_sign & consecutive & ~denied.any(axis=1))
+
+
+def _nearly_finest(ladder: Ladder, order: NDArray[np.intp], skip: int) -> Flags:
+    """Whether at most ``BESIDE`` steps that still move the abscissa are finer than the window before ``skip``."""
+    finest = (ladder.resolvable.cumsum(axis=1)).argmax(axis=1)
+    return np.asarray(finest[:, None] - order[:, -1 - skip] <= BESIDE)
 
 
 def _window(ladder: Ladder) -> NDArray[np.intp]:
