@@ -1,0 +1,108 @@
+"""A program before the judge: the way of the product, in this process, with the answer for every element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import jax
+import numpy as np
+from numpy.typing import NDArray
+
+from fuzz.verdicts.programs import Program
+from fuzz.verdicts.source import Wrong, faulty, plain
+from gradhook.checks import grd101_forward, grd102_reverse, grd105_finite
+from gradhook.comparison.compare import compared
+from gradhook.comparison.probe import Fault, Study
+from gradhook.model import Verdict, worst
+from gradhook.numerics.demands import Demands, Situation
+from gradhook.numerics.instruments import Instruments
+from gradhook.numerics.programs import Clock
+
+Array = NDArray[np.float64]
+CHECKS = (grd101_forward, grd102_reverse, grd105_finite)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The answer of one mode about every direction and output, each array of shape (D, m).
+
+    ``resolution`` is relative to ``size``, ``allowed`` what a claim may be off; ``relevant``: it was compared.
+    """
+
+    claim: Array
+    verdict: NDArray[Any]
+    code: NDArray[Any]
+    allowed: Array
+    resolution: Array
+    size: Array
+    relevant: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a judge says of a program, mode by mode, along the directions (D, n) that it looked at.
+
+    ``extra`` (D,): directions that repeat what coordinates show. ``again`` judges other claims: an error (D, m) is
+    added to those of all modes, without a new measurement.
+    """
+
+    verdict: str
+    codes: tuple[str, ...]
+    modes: Mapping[str, Judged]
+    directions: Array
+    extra: NDArray[np.bool_]
+    again: Callable[[Array], Mapping[str, Judged]]
+
+
+class Judge(Protocol):
+    """Answers about a program, as it is or with a wrong derivative."""
+
+    def __call__(self, program: Program, wrong: Wrong | None = None) -> Answer | None:
+        """None where nothing could be compared."""
+
+
+def judge(program: Program, wrong: Wrong | None = None) -> Answer | None:
+    """The product's own answer."""
+    function = plain(program) if wrong is None else faulty(plain(program), wrong)
+    with jax.enable_x64(True):
+        probe = Instruments(function, Situation("args", program.arguments()), Demands(), "fuzz", Clock())
+        outcomes = [check.run(probe) for check in CHECKS]
+        study = probe.study()
+        if isinstance(study, Fault):
+            return None
+        said = [o for o in outcomes if o.verdict is not Verdict.SKIP]
+        codes = tuple(sorted({f.code for o in said for f in o.findings}))
+        labels = np.array([label.leaf == "direction" for label in study.input_labels])
+        directions = np.stack([probe.laboratory.view.explicit(row) for row in range(len(labels))])
+        return Answer(
+            str(worst([o.verdict for o in said])), codes, _modes(study, probe), directions, labels & ~labels.all(),
+            lambda error: _again(study, probe, error),
+        )  # fmt: skip
+
+
+def _again(study: Study, probe: Instruments, error: Array) -> Mapping[str, Judged]:
+    claims: dict[Any, Any] = {
+        mode: claim if isinstance(claim, Fault) or _combined(study, mode) else claim + error
+        for mode, claim in study.claims.items()
+    }
+    with jax.enable_x64(True):
+        return _modes(replace(study, claims=claims), probe)
+
+
+def _combined(study: Study, mode: Any) -> bool:
+    return mode == "rev" and len(study.weights) > 0
+
+
+def _modes(study: Study, probe: Instruments) -> Mapping[str, Judged]:
+    found = {}
+    for mode in study.claims:
+        if _combined(study, mode) or isinstance(answer := compared(study, mode, probe), Fault):
+            continue
+        said = answer.judgement
+        size = np.asarray(getattr(said, "size", np.abs(answer.claimed)))
+        found[str(mode)] = Judged(
+            answer.claimed, said.verdict, said.code, said.tolerance, said.resolution, size, answer.relevant
+        )
+    return found
