@@ -96,8 +96,10 @@ def _by_witness(
     vanishing = np.maximum(np.abs(claim), np.abs(value)) <= ZERO * found.error
     bar = np.where(vanishing, ZERO, BAR) * found.error
     size = np.where(vanishing, terms, np.abs(claim))
-    allowed = judged.tolerance
-    rounding = allowed - probe.tolerance.around(claim)
+    own = probe.tolerance.around(claim)
+    # A claim that is right to its last digits needs no allowance for its rounding: cos(pi / 2) is 6e-17.
+    allowed = np.where(np.abs(claim - value) <= own + bar, own, judged.tolerance)
+    rounding = allowed - own
     agrees = np.abs(claim - value) <= allowed + bar
     spoke = measured.accepted & (measured.shape == shape_number(Shape.SMOOTH))
     conflict = spoke & (np.abs(measured.value - value) > 3 * measured.error + bar)
