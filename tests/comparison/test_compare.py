@@ -67,7 +67,8 @@ def _estimate(value: Any, **said: Any) -> Estimate:
     value = np.atleast_2d(np.asarray(value, dtype=float))
     fill = {
         "error": 2e-11, "accepted": True, "shape": np.int8(0), "left": 0.0, "right": 0.0, "left_error": 1e-9,
-        "right_error": 1e-9, "coarse": np.nan, "coarse_error": np.nan, "noise": 0.0, "around": 1.0, "steepest": 1.0, "level": 1.0,
+        "right_error": 1e-9, "coarse": np.nan, "coarse_error": np.nan, "noise": 0.0, "around": 1.0, "steepest": 1.0,
+        "level": 1.0,
         "motionless": False,
         **said,
     }  # fmt: skip
