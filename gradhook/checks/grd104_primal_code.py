@@ -8,7 +8,7 @@ import numpy as np
 
 from gradhook.comparison.compare import judged
 from gradhook.comparison.judge import Array, Flags, columns_of
-from gradhook.comparison.messages import MODE_NAMES, file_line, number, symbol
+from gradhook.comparison.messages import MODE_NAMES, file_line, pair, symbol
 from gradhook.comparison.probe import Fault, Label, Probe, Study, Suspect
 from gradhook.model import ClaimKind, Finding, Mode, Outcome, Rule, Verdict, worst
 
@@ -112,10 +112,11 @@ def _finding(both: Both, study: Study, where: Flags, verdict: Verdict, probe: Pr
     label, rule = study.input_labels[d], rules[0]
     output = Label("combination", (o,)) if both.mode == "rev" and len(study.weights) else study.output_labels[o]
     claimed, plain = float(both.claimed[d, o]), float(both.plain[d, o])
+    one, other = pair(claimed, plain)
     also = "" if verdict is Verdict.FAIL else "; finite differences cannot tell which of them is right"
     message = (
-        f"{MODE_NAMES[both.mode]} claims {number(claimed)} for {symbol(study, output, label)} by the rule of "
-        f"`{rule.name}` ({file_line(rule.path, rule.line)}), the derivative of its own code is {number(plain)}{also}"
+        f"{MODE_NAMES[both.mode]} claims {one} for {symbol(study, output, label)} by the rule of "
+        f"`{rule.name}` ({file_line(rule.path, rule.line)}), the derivative of its own code is {other}{also}"
     )
     return Finding(
         RULE.code, verdict, message, case=probe.case, mode=both.mode, order=1, leaf=label.leaf, index=label.index,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from gradhook.comparison.judge import Array, Flags
-from gradhook.comparison.messages import MODE_NAMES, number
+from gradhook.comparison.messages import MODE_NAMES, pair
 from gradhook.comparison.probe import Fault, Label, Probe, Study
-from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict, worst
+from gradhook.model import ClaimKind, Finding, Mode, Outcome, Rule, Verdict, worst
 
 RULE = Rule("GRD106", "known-values", "Are value and derivative the ones given with the case or by exact=?")
 APPLIES = frozenset({ClaimKind.EXACT, ClaimKind.SURROGATE})
@@ -24,46 +24,53 @@ def run(probe: Probe) -> Outcome:
     findings = []
     if known.value is not None:
         findings += _value(known.value, study, probe)
-    if known.derivative is not None:
-        findings += _derivative(known.derivative, study, probe)
+    if known.derivative is not None and known.terms is not None:
+        findings += _derivative(known.derivative, known.terms, study, probe)
     return Outcome(RULE.code, worst([f.verdict for f in findings] or [Verdict.PASS]), probe.case, tuple(findings))
 
 
 def _value(known: Array, study: Study, probe: Probe) -> list[Finding]:
     value = study.measured.centre[: len(study.output_labels)]
-    wrong = ~_close(value, known, probe)
+    wrong = _wrong(value, known, np.abs(known), None, probe)
     if not wrong.any():
         return []
     k = int(np.argmax(wrong))
-    label = study.output_labels[k]
-    return [
-        _finding(f"the value of {label} is {number(value[k])}, given was {number(known[k])}", value[k], known[k], probe)
-    ]
+    text = ", given was ".join(pair(value[k], known[k]))
+    return [_finding(f"the value of {study.output_labels[k]} is {text}", value[k], known[k], probe)]
 
 
-def _derivative(known: Array, study: Study, probe: Probe) -> list[Finding]:
+def _derivative(known: Array, terms: Array, study: Study, probe: Probe) -> list[Finding]:
     findings = []
-    given = known
     for mode, claim in study.claims.items():
         if isinstance(claim, Fault):
             continue
-        projected = given @ study.weights.T if mode == "rev" and len(study.weights) else given
-        wrong = ~_close(claim, projected, probe)
+        combined = mode == "rev" and len(study.weights) > 0
+        projected, size = (known @ study.weights.T, terms @ np.abs(study.weights).T) if combined else (known, terms)
+        wrong = _wrong(claim, projected, size, mode, probe)
         if wrong.any():
             d, o = (int(i) for i in np.argwhere(wrong)[0])
             numbers = float(claim[d, o]), float(projected[d, o])
-            text = f"{MODE_NAMES[mode]} claims {number(numbers[0])} for d {study.output_labels[o]} / d "
-            text += f"{study.input_labels[d]}, given was {number(numbers[1])}"
+            claimed, given = pair(*numbers)
+            text = f"{MODE_NAMES[mode]} claims {claimed} for d {study.output_labels[o]} / d {study.input_labels[d]}"
+            text += f", given was {given}"
             findings.append(_finding(text, *numbers, probe, study.input_labels[d], mode))
     return findings
 
 
-def _close(claimed: Array, given: Array, probe: Probe) -> Flags:
+def _wrong(computed: Array, given: Array, terms: Array, mode: Mode | None, probe: Probe) -> Flags:
+    """Each number by the tolerance of the terms that were given for it, then by the rounding of what was computed.
+
+    So 0 may be given for the 1e-17 that is left of terms of size 1.
+    """
+    allowed = probe.tolerance.around(terms)
+    near = _close(computed, given, allowed)
+    return ~(near if near.all() else _close(computed, given, allowed + probe.roundoff((), mode, inputs=True)))
+
+
+def _close(computed: Array, given: Array, allowed: Array) -> Flags:
     with np.errstate(invalid="ignore"):
-        # A number given as 0 or 1 is a rounded one, like any other.
-        size = max(1.0, float(np.abs(given).max(initial=0.0)))
-        near = np.abs(claimed - given) <= probe.tolerance.around(given) + 1e-12 * size
-    return np.asarray(near | (claimed == given))
+        near = np.abs(computed - given) <= allowed
+    return np.asarray(near | (computed == given))
 
 
 def _finding(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from gradhook.comparison.agreement import differ
 from gradhook.comparison.judge import SURROGATE, Array, Flags
-from gradhook.comparison.messages import number
-from gradhook.comparison.probe import Contract, Fault, Probe
-from gradhook.comparison.surrogate_probe import Rulebook
+from gradhook.comparison.messages import pair
+from gradhook.comparison.probe import Fault, Probe
+from gradhook.comparison.surrogate_probe import Contract, Rulebook
 from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict, worst
 
 RULE = Rule("GRD201", "surrogate-value", "Is a surrogate's value that of forward=, bit for bit, on every route?")
@@ -42,8 +43,8 @@ def _route(contract: Contract, route: str, value: Array | Fault, probe: Probe) -
     if isinstance(value, Fault):
         # What cannot be mapped at all is told by the question about compositions (GRD205), as advice.
         return None if value.missing or route == "under vmap" else _raised(route, value, probe)
-    same = same_bits if probe.is_surrogate else _nearly
-    wrong = np.all([~same(value, reference) for reference in contract.references], axis=0)
+    # An exact rule may well compute the same number in another way.
+    wrong = np.all([~_equal(value, reference, contract, probe) for reference in contract.references], axis=0)
     if not wrong.any():
         return None
     more_than_a_sign = wrong & np.all([value != reference for reference in contract.references], axis=0)
@@ -55,10 +56,16 @@ def _route(contract: Contract, route: str, value: Array | Fault, probe: Probe) -
     more = f" (and {int(wrong.sum()) - 1} more)" if wrong.sum() > 1 else ""
     return Finding(
         RULE.code, Verdict.FAIL,
-        f"{route} the value of {label} is {_pair(got, wanted, probe.is_surrogate)}{more}",
+        f"{route} the value of {label} is {_beside(got, wanted, probe.is_surrogate)}{more}",
         case=probe.case, output=str(label), claimed=got, measured=wanted,
         help=_HELP if probe.is_surrogate else _HELP_RULE,
     )  # fmt: skip
+
+
+def _equal(value: Array, reference: Array, contract: Contract, probe: Probe) -> Flags:
+    if probe.is_surrogate:
+        return same_bits(value, reference)
+    return ~differ(value, reference, SURROGATE, contract.value_rounding)
 
 
 def _signed(route: str, probe: Probe) -> Finding:
@@ -85,25 +92,16 @@ def _strays(rulebook: Rulebook, probe: Probe) -> list[Finding]:
     return [
         Finding(
             RULE.code, Verdict.FAIL,
-            f"at {s.input} = {s.at!r} the value of {s.output} is {_pair(s.got, s.wanted, True)}",
+            f"at {s.input} = {s.at!r} the value of {s.output} is {_beside(s.got, s.wanted, True)}",
             case=probe.case, leaf=s.input, output=s.output, claimed=s.got, measured=s.wanted, help=_HELP,
         )
         for s in strays[:1]
     ]  # fmt: skip
 
 
-def _pair(got: float, wanted: float, is_surrogate: bool) -> str:
-    """Both numbers, with all their digits where the usual ones do not tell them apart."""
-    word = number if number(got) != number(wanted) else repr
-    return f"{word(got)}, {'forward= gives' if is_surrogate else 'called plainly it is'} {word(wanted)}"
-
-
-def _nearly(value: Array, reference: Array) -> Flags:
-    """Equal up to rounding: an exact rule may well compute the same number in another way."""
-    with np.errstate(invalid="ignore"):
-        largest = np.abs(reference[np.isfinite(reference)]).max(initial=0.0)
-        same = (value == reference) | (np.abs(value - reference) <= SURROGATE * largest)
-    return np.asarray(same | (np.isnan(value) & np.isnan(reference)))
+def _beside(got: float, wanted: float, is_surrogate: bool) -> str:
+    one, other = pair(got, wanted)
+    return f"{one}, {'forward= gives' if is_surrogate else 'called plainly it is'} {other}"
 
 
 def same_bits(value: Array, reference: Array) -> Flags:

@@ -8,13 +8,14 @@ import numpy as np
 
 from gradhook.comparison.compare import compare
 from gradhook.comparison.judge import SURROGATE, Array, Flags
-from gradhook.comparison.messages import MODE_NAMES, file_line, number
-from gradhook.comparison.probe import Contract, Fault, Probe
-from gradhook.comparison.surrogate_probe import Rulebook
+from gradhook.comparison.messages import MODE_NAMES, file_line, pair
+from gradhook.comparison.probe import Fault, Probe
+from gradhook.comparison.surrogate_probe import Contract, Rulebook
 from gradhook.model import ClaimKind, Finding, Mode, Outcome, Rule, Verdict, worst
 
 RULE = Rule("GRD202", "surrogate-derivative", "Is a surrogate's derivative the declared one, in each mode?")
 APPLIES = frozenset({ClaimKind.SURROGATE})
+TINY = float(np.finfo(np.float64).tiny)
 
 
 def run(probe: Probe) -> Outcome:
@@ -53,12 +54,8 @@ def _mode(contract: Contract, mode: Mode, probe: Probe) -> Outcome:
             RULE.code, Verdict.FAIL, text, case=probe.case, mode=mode, path=claim.path or None, line=claim.line or None
         )
         return Outcome(RULE.code, Verdict.FAIL, probe.case, (finding,))
-    combined = mode == "rev" and len(contract.weights) > 0
-    declared, *others = (
-        values @ contract.weights.T if combined else values for values in (contract.declared, *contract.allowed)
-    )
-    wrong = ~np.any([_as_declared(claim, values) for values in (declared, *others)], axis=0)
-    findings = (_finding(contract, mode, claim, declared, wrong, probe),) if wrong.any() else ()
+    wrong = ~contract.as_declared(mode, claim)
+    findings = (_finding(contract, mode, claim, contract.ways(mode)[0], wrong, probe),) if wrong.any() else ()
     return Outcome(RULE.code, Verdict.FAIL if findings else Verdict.PASS, probe.case, findings)
 
 
@@ -81,28 +78,22 @@ def _explained(outcomes: list[Outcome], rulebook: Rulebook | None) -> list[Outco
     ]
 
 
-def _as_declared(claim: Array, declared: Array) -> Flags:
-    """Equal up to rounding; a declared formula may round differently, so the largest entry sets the scale."""
-    with np.errstate(invalid="ignore"):
-        finite = np.abs(declared[np.isfinite(declared)])
-        near = np.abs(claim - declared) <= SURROGATE * np.maximum(np.abs(declared), finite.max(initial=0.0))
-    return np.asarray(near | (claim == declared) | np.isnan(declared))
-
-
 def _finding(contract: Contract, mode: Mode, claim: Array, declared: Array, wrong: Flags, probe: Probe) -> Finding:
     with np.errstate(invalid="ignore"):
-        gap = np.where(wrong, np.nan_to_num(np.abs(claim - declared), nan=np.inf), -1.0)
-    # A direction that moves everything repeats what a single coordinate shows; it speaks only where none does.
-    everything = np.array([label.leaf == "direction" for label in contract.input_labels])
+        beyond = np.abs(claim - declared) / np.maximum(contract.margin(mode, claim, declared), TINY)
+        gap = np.where(wrong, np.nan_to_num(beyond, nan=np.inf), -1.0)
+    # A direction that moves many inputs repeats what a single coordinate shows; it speaks only where none does.
+    everything = np.array([label.moves_many for label in contract.input_labels])
     if wrong[~everything].any():
         gap[everything] = -1.0
     d, o = (int(i) for i in np.unravel_index(int(np.argmax(gap)), gap.shape))
     label, got, wanted = contract.input_labels[d], float(claim[d, o]), float(declared[d, o])
     count = int((gap >= 0).sum())
     more = f" (and {count - 1} more)" if count > 1 else ""
+    given, meant = pair(got, wanted)
     return Finding(
         RULE.code, Verdict.FAIL,
-        f"the surrogate's {MODE_NAMES[mode]} gives {number(got)} along {label}, declared is {number(wanted)}{more}",
+        f"the surrogate's {MODE_NAMES[mode]} gives {given} along {label}, declared is {meant}{more}",
         case=probe.case, mode=mode, order=1, leaf=label.leaf, index=label.index, output=str(contract.output_labels[o])
         if not (mode == "rev" and len(contract.weights)) else None, claimed=got, measured=wanted, tolerance=SURROGATE,
         help="rule and declaration differ: look at masks and bounds (open or closed), signs and constant factors",
@@ -150,8 +141,8 @@ def _strays(probe: Probe) -> list[Outcome]:
     findings = tuple(
         Finding(
             RULE.code, Verdict.FAIL,
-            f"at {s.input} = {s.at!r} the surrogate's derivative of {s.output} is {number(s.got)}, "
-            f"declared is {number(s.wanted)}",
+            f"at {s.input} = {s.at!r} the surrogate's derivative of {s.output} is "
+            + ", declared is ".join(pair(s.got, s.wanted)),
             case=probe.case, order=1, leaf=s.input, output=s.output, claimed=s.got, measured=s.wanted,
             tolerance=SURROGATE, help="far from the case the rule is another formula, or overflows",
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradhook.comparison.agreement import farthest
 from gradhook.comparison.judge import ADJOINT, SURROGATE
-from gradhook.comparison.messages import MODE_NAMES, number
+from gradhook.comparison.messages import MODE_NAMES, number, pair
 from gradhook.comparison.probe import Fault, Probe
 from gradhook.comparison.surrogate_probe import Trial
 from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
@@ -55,18 +55,17 @@ def _finding(trial: Trial, probe: Probe) -> Finding | None:
 
 
 def _text(trial: Trial, got: float, wanted: float) -> str:
+    one, other = pair(got, wanted)
     if trial.mode is None:
-        return f"the modes are no adjoints: <J^T w, v> is {number(got)}, <w, J v> is {number(wanted)}"
+        return f"the modes are no adjoints: <J^T w, v> is {one}, <w, J v> is {other}"
     word, mode = _WORDS[trial.mode], MODE_NAMES[trial.mode]
     if trial.name == "zero":
         return (
             f"{mode} is not linear: a {word} of 0 gives {number(got)}; transposition drops such a constant in silence"
         )
     if trial.name.startswith("multiplied"):
-        return f"{mode} is not linear: a {word} {trial.name} gives {number(got)}, linear is {number(wanted)}"
-    return (
-        f"{mode} is not linear: {trial.name} {word}s gives {number(got)}, their derivatives add up to {number(wanted)}"
-    )
+        return f"{mode} is not linear: a {word} {trial.name} gives {one}, linear is {other}"
+    return f"{mode} is not linear: {trial.name} {word}s gives {one}, their derivatives add up to {other}"
 
 
 def _raised(trial: Trial, fault: Fault, probe: Probe) -> Finding | None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from gradhook.comparison.agreement import farthest
 from gradhook.comparison.judge import SURROGATE
-from gradhook.comparison.messages import number
+from gradhook.comparison.messages import pair
 from gradhook.comparison.probe import Fault, Probe
 from gradhook.comparison.surrogate_probe import Trial
 from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict, worst
@@ -74,8 +74,9 @@ def _finding(trial: Trial, probe: Probe) -> Finding | None:
         )  # fmt: skip
     place = farthest(trial.got, trial.wanted, trial.wrong(SURROGATE))
     got, wanted = float(trial.got[place]), float(trial.wanted[place])
+    one, other = pair(got, wanted)
     return Finding(
-        RULE.code, Verdict.FAIL, f"{trial.name} gives the {what} {number(got)}, called alone it is {number(wanted)}",
+        RULE.code, Verdict.FAIL, f"{trial.name} gives the {what} {one}, called alone it is {other}",
         case=probe.case, mode=trial.mode, order=1, claimed=got, measured=wanted, tolerance=SURROGATE,
         help="the rule is lost or changed on the way: batching rules, symbolic zeros, calls of the plain function",
     )  # fmt: skip

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from gradhook.comparison.judge import ADJOINT
-from gradhook.comparison.messages import MODE_NAMES, number
+from gradhook.comparison.messages import MODE_NAMES, pair
 from gradhook.comparison.probe import Fault, Probe
 from gradhook.comparison.surrogate_probe import Trial
 from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict, worst
@@ -59,11 +59,12 @@ def _finding(trial: Trial, order2: str | None, probe: Probe) -> Finding | None:
         return None
     k = int(np.argmax(wrong))
     got, ought = float(trial.got[k]), float(wanted[k])
+    given, meant = pair(got, ought)
     lost = trial.name == "the rule's value"
     text = (
-        f"the rule is lost at second order: {mode} of the value it returns gives {number(got)}, not {number(ought)}"
+        f"the rule is lost at second order: {mode} of the value it returns gives {given}, not {meant}"
         if lost
-        else f'{mode} of the derivative gives {number(got)}, declared is {number(ought)} (order2="{order2}")'
+        else f'{mode} of the derivative gives {given}, declared is {meant} (order2="{order2}")'
     )
     return Finding(
         RULE.code, Verdict.FAIL, text, case=probe.case, mode=trial.mode, order=2, claimed=got, measured=ought,

@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+import numpy as np
+
+from gradhook.comparison.agreement import UNDERFLOW, differ
 from gradhook.comparison.judge import SURROGATE
-from gradhook.comparison.messages import number
+from gradhook.comparison.messages import number, pair
 from gradhook.comparison.probe import Probe
 from gradhook.comparison.surrogate_probe import Boundary, Rulebook, Sweep, Triple
 from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
@@ -75,14 +78,18 @@ def _problems(b: Boundary, rulebook: Rulebook) -> Iterator[Problem]:
     values = [side for side in range(3) if not _same_value(b.value[side], b.reference[side])]
     if 0 < len(values) < 3:
         side = values[0]
-        text = f"the value of {b.output} is {number(b.value[side])}, forward= gives {number(b.reference[side])}"
-        yield f"{_at(b, side)} {text}", "look at how ties are rounded, and at < beside <= in both functions", b
+        text = ", forward= gives ".join(pair(b.value[side], b.reference[side]))
+        yield (
+            f"{_at(b, side)} the value of {b.output} is {text}",
+            "look at how ties are rounded, and at < beside <= in both functions",
+            b,
+        )
     allowed = [_allowed(b, side, rulebook.bounds) for side in range(3)]
-    slopes = [s for s in range(3) if allowed[s] and not any(_same(b.slope[s], one) for one in allowed[s])]
+    slopes = [s for s in range(3) if allowed[s] and not any(_same(b, s, one) for one in allowed[s])]
     if 0 < len(slopes) < 3:
         side = slopes[0]
-        meant = " or ".join(dict.fromkeys(number(one) for one in allowed[side]))
-        text = f"the derivative of {b.output} is {number(b.slope[side])}, declared is {meant}"
+        meant = " or ".join(dict.fromkeys(pair(b.slope[side], one)[1] for one in allowed[side]))
+        text = f"the derivative of {b.output} is {pair(b.slope[side], allowed[side][0])[0]}, declared is {meant}"
         help = "a bound is closed (<=) in one of them and open (<) in the other; jnp.clip gives half on it"
         yield f"{_at(b, side)} {text}", help, b
 
@@ -102,8 +109,10 @@ def _allowed(b: Boundary, side: int, bounds: str | None) -> tuple[float, ...]:
     return (left, on, right)
 
 
-def _same(got: float, wanted: float) -> bool:
-    return got == wanted or abs(got - wanted) <= 1e3 * SURROGATE * max(abs(got), abs(wanted))
+def _same(b: Boundary, side: int, wanted: float) -> bool:
+    """Up to rounding of the derivative there, which may be a small difference of large terms."""
+    slope, allowed = np.asarray(b.slope[side]), b.rounding[side] + UNDERFLOW
+    return not differ(slope, np.asarray(wanted), SURROGATE, allowed)
 
 
 def _wrong_ties(sweep: Sweep, rulebook: Rulebook) -> Iterator[Problem]:

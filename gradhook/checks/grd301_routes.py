@@ -6,7 +6,7 @@ import numpy as np
 
 from gradhook.comparison.agreement import farthest
 from gradhook.comparison.judge import ADJOINT
-from gradhook.comparison.messages import MODE_NAMES, number
+from gradhook.comparison.messages import MODE_NAMES, pair
 from gradhook.comparison.probe import Fault, Probe, Route
 from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict, worst
 
@@ -54,8 +54,9 @@ def _answer(route: Route, probe: Probe) -> Finding | None:
         return None
     place = farthest(route.got, route.expected, wrong)
     got, expected = float(route.got[place]), float(route.expected[place])
+    numbers = ", otherwise ".join(pair(got, expected))
     return Finding(
-        RULE.code, Verdict.FAIL, f"{_mode(route)} {route.name} gives {number(got)}, otherwise {number(expected)}",
+        RULE.code, Verdict.FAIL, f"{_mode(route)} {route.name} gives {numbers}",
         case=probe.case, mode=route.mode, order=1, claimed=got, measured=expected, tolerance=ADJOINT, help=_help(route),
     )  # fmt: skip
 

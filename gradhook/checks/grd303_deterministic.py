@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradhook.comparison.agreement import farthest
 from gradhook.comparison.judge import ADJOINT
-from gradhook.comparison.messages import number
+from gradhook.comparison.messages import pair
 from gradhook.comparison.probe import Fault, Probe, Route
 from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
 
@@ -28,7 +28,7 @@ def _differs(route: Route, probe: Probe) -> Finding | None:
         return None
     place = farthest(route.got, route.expected, wrong)
     got, expected = float(route.got[place]), float(route.expected[place])
-    text = f"{route.name} with the same arguments the value is {number(got)}, before {number(expected)}"
+    text = f"{route.name} with the same arguments the value is {', before '.join(pair(got, expected))}"
     return Finding(
         RULE.code, Verdict.FAIL, text,
         case=probe.case, claimed=got, measured=expected,

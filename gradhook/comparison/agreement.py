@@ -6,18 +6,29 @@ import numpy as np
 
 from gradhook.comparison.judge import Array, Flags
 
+UNDERFLOW = 1e-280
+"""Numbers below this lose digits, or are taken for zero, on their way through compiled code: to be allowed there."""
+
+
+def margin(one: Array, other: Array, relative: float, allowed: Array | float = 0.0) -> Array:
+    """How far two numbers may lie apart: a part of the larger one, plus what is ``allowed`` there; 0 beside infinity.
+
+    Where ``allowed`` is not finite it allows nothing.
+    """
+    with np.errstate(all="ignore"):
+        own = relative * np.maximum(np.abs(one), np.abs(other))
+        slack = np.where(np.isfinite(allowed), allowed, 0.0)
+        return np.asarray(np.where(np.isfinite(own), own + slack, 0.0))
+
 
 def differ(one: Array, other: Array, relative: float, allowed: Array | float = 0.0) -> Flags:
-    """Where two numbers are further apart than ``relative`` times the larger one, plus what is ``allowed`` there.
+    """Where two numbers are further apart than their margin.
 
-    A nan equals a nan and an infinity itself. Neither is ever a yardstick: beside a number they differ from it, and
-    where ``allowed`` is not finite it allows nothing.
+    A nan equals a nan and an infinity itself. Neither is ever a yardstick: beside a number they differ from it.
     """
     with np.errstate(all="ignore"):
         same = (one == other) | (np.isnan(one) & np.isnan(other))
-        own = relative * np.maximum(np.abs(one), np.abs(other))
-        slack = np.where(np.isfinite(allowed), allowed, 0.0)
-        near = np.isfinite(one) & np.isfinite(other) & (np.abs(one - other) <= own + slack)
+        near = np.isfinite(one) & np.isfinite(other) & (np.abs(one - other) <= margin(one, other, relative, allowed))
     return np.asarray(~(same | near))
 
 

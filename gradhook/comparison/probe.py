@@ -17,7 +17,7 @@ from gradhook.model import Mode
 from gradhook.pictures import Curve, Jacobian
 
 if TYPE_CHECKING:
-    from gradhook.comparison.surrogate_probe import Rulebook
+    from gradhook.comparison.surrogate_probe import Contract, Rulebook
 
 
 Narrowing = tuple[str, str, int]
@@ -126,10 +126,14 @@ class Study:
 
 @dataclass(frozen=True)
 class Known:
-    """What the author gave: a value (m,), a derivative along each direction (D, m); None where nothing was given."""
+    """What the author gave: a value (m,), a derivative along each direction (D, m); None where nothing was given.
+
+    ``terms`` is the size of what each number of the derivative sums.
+    """
 
     value: Array | None = None
     derivative: Array | None = None
+    terms: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -169,28 +173,6 @@ class Refusal:
     expected: str
     routes: Mapping[str, str]
     accepted: Mapping[str, bool]
-
-
-@dataclass(frozen=True)
-class Contract:
-    """What a surrogate is held to: its value and its claims beside the declared ones, flattened.
-
-    ``values`` maps a route (``under jit``, …) to the value there, of every output, or why there is none; ``references``
-    are the values of ``forward=``, called plainly and compiled. ``declared`` is (D, m), nan where nothing was declared;
-    ``allowed`` (K, D, m) are the conventions that are as good where the declared derivative itself has a kink;
-    ``claims`` and ``weights`` are those of ``Study``.
-    """
-
-    references: tuple[Array, ...]
-    values: Mapping[str, Array | Fault]
-    value_labels: tuple[Label, ...]
-    declared: Array
-    allowed: Array
-    weights: Array
-    claims: Mapping[Mode, Array | Fault]
-    directions: Array
-    input_labels: tuple[Label, ...]
-    output_labels: tuple[Label, ...]
 
 
 @dataclass(frozen=True)
@@ -286,8 +268,11 @@ class Probe(Protocol):
     def rounding(self, path: tuple[Mode, ...], mode: Mode) -> Array | float:
         """What the claims of a mode may lose by rounding, (D, columns); 0 where it would cost too much to know."""
 
-    def roundoff(self, path: tuple[Mode, ...], mode: Mode) -> Array | float:
-        """What the claims of a mode lose by the rounding of their own terms, (D, columns); asked where they fail."""
+    def roundoff(self, path: tuple[Mode, ...], mode: Mode | None, inputs: bool = False) -> Array | float:
+        """How far rounding of every step may move the claims of a mode, (D, columns); of None, the value (m,).
+
+        With ``inputs`` also rounding of the inputs. It is asked where numbers disagree.
+        """
 
     def independent(self, path: tuple[Mode, ...], mode: Mode) -> Flags:
         """Where an output depends on no input that a direction moves, (D, columns), as far as that can be proven."""

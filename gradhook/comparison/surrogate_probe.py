@@ -2,18 +2,62 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
 
-from gradhook.comparison.agreement import differ
-from gradhook.comparison.judge import Array, Flags
-from gradhook.comparison.probe import Fault, Suspect
+from gradhook.comparison.agreement import UNDERFLOW, differ, margin
+from gradhook.comparison.judge import SURROGATE, Array, Flags
+from gradhook.comparison.probe import Fault, Label, Suspect
 from gradhook.model import Mode
 
 Triple = tuple[float, float, float]
 """A number left of, on and right of a boundary, one unit in the last place apart."""
+
+
+@dataclass(frozen=True)
+class Contract:
+    """What a surrogate is held to: its value and its claims beside the declared ones, flattened.
+
+    ``values`` maps a route (``under jit``, …) to the value there, of every output, or why there is none; ``references``
+    are the values of ``forward=``, called plainly and compiled. ``declared`` is (D, m), nan where nothing was declared;
+    ``allowed`` (K, D, m) are the conventions that are as good where the declared derivative itself has a kink;
+    ``claims`` and ``weights`` are those of ``Study``. ``rounding`` is how far it may move each number of a claim and
+    the declared one apart, ``value_rounding`` each value; they are 0 where all are the same without it.
+    """
+
+    references: tuple[Array, ...]
+    values: Mapping[str, Array | Fault]
+    value_labels: tuple[Label, ...]
+    declared: Array
+    allowed: Array
+    weights: Array
+    claims: Mapping[Mode, Array | Fault]
+    directions: Array
+    input_labels: tuple[Label, ...]
+    output_labels: tuple[Label, ...]
+    rounding: Mapping[Mode, Array] = field(default_factory=dict)
+    value_rounding: Array | float = 0.0
+
+    def ways(self, mode: Mode) -> tuple[Array, ...]:
+        """The declared derivative, then what is as good, laid out like the claim of a mode."""
+        combined = mode == "rev" and len(self.weights) > 0
+        every = (self.declared, *self.allowed)
+        return tuple(way @ self.weights.T if combined else way for way in every)
+
+    def margin(self, mode: Mode, claim: Array, way: Array) -> Array:
+        """How far each number of a claim may lie from what was declared."""
+        return margin(claim, way, SURROGATE, self._allowed(mode))
+
+    def as_declared(self, mode: Mode, claim: Array) -> Flags:
+        """Where a claim is one of the ways up to rounding, each number on its own scale; or nothing was declared."""
+        allowed, ways = self._allowed(mode), self.ways(mode)
+        return np.asarray(np.any([~differ(claim, way, SURROGATE, allowed) for way in ways], axis=0) | np.isnan(ways[0]))
+
+    def _allowed(self, mode: Mode) -> Array | float:
+        return self.rounding.get(mode, 0.0) + UNDERFLOW
 
 
 @dataclass(frozen=True)
@@ -36,6 +80,12 @@ class Trial:
             return np.zeros(self.wanted.shape, dtype=bool)
         return differ(self.got, self.wanted, relative, self.allowed)
 
+    def rounded(self, relative: float, rounding: Callable[[], Array | float]) -> Trial:
+        """The same with its rounding, which is asked for only where a number that is wanted is missed."""
+        if not (self.wrong(relative) & np.isfinite(self.wanted)).any():
+            return self
+        return replace(self, allowed=self.allowed + rounding())
+
 
 @dataclass(frozen=True)
 class Fit:
@@ -57,8 +107,9 @@ class Boundary:
     """A place, to the last bit, at which the value (``jumps``) or the derivative of one output leaps.
 
     ``at`` are three neighbouring floating point numbers of one input; ``reference`` and ``declared`` are what
-    ``forward=`` and the declared derivative say there, nan where nothing was declared. ``free`` where the declared
-    derivative is that of a function with a kink here, so that either side's is as good on the boundary itself.
+    ``forward=`` and the declared derivative say there, nan where nothing was declared; ``rounding`` is how far it may
+    move ``slope`` and ``declared`` apart. ``free`` where the declared derivative is that of a function with a kink
+    here, so that either side's is as good on the boundary itself.
     """
 
     input: str
@@ -70,6 +121,7 @@ class Boundary:
     declared: Triple
     jumps: bool
     free: bool = False
+    rounding: Triple = (0.0, 0.0, 0.0)
 
     @property
     def saturates(self) -> bool:

@@ -11,7 +11,6 @@ import jax.numpy as jnp
 
 from gradhook.comparison.judge import Array, Flags, Tolerance
 from gradhook.comparison.probe import (
-    Contract,
     Fault,
     Known,
     Label,
@@ -24,6 +23,7 @@ from gradhook.comparison.probe import (
     Suspect,
     Witness,
 )
+from gradhook.comparison.surrogate_probe import Contract
 from gradhook.errors import GradhookError
 from gradhook.model import Mode
 from gradhook.numerics import bisection, iterations, repeats, routes, witnesses
@@ -127,11 +127,11 @@ class Instruments:
         if derivative is None and self.demands.exact is not None:
             args, kwargs = self.arguments.rebuild(self.arguments.space.split(jnp.asarray(self.arguments.point)))
             derivative = self.demands.exact(*args, **kwargs)
-        value = self.situation.value
-        return Known(
-            None if value is None else vector(value, self.held.outputs.size, "value="),
-            None if derivative is None else self.laboratory.directional(jacobian(derivative, self.held)),
-        )
+        given = self.situation.value
+        value = None if given is None else vector(given, self.held.outputs.size, "value=")
+        if derivative is None:
+            return Known(value)
+        return Known(value, *self.laboratory.directional(jacobian(derivative, self.held)))
 
     def gradient_dtypes(self) -> list[tuple[Label, str, str]]:
         """For each differentiated leaf, its dtype and that of its gradient (where reverse mode exists)."""
@@ -188,11 +188,11 @@ class Instruments:
         """What the claims of a mode may lose by rounding; 0 where it would cost too much to know."""
         return self.laboratory.rounding(path, mode)
 
-    def roundoff(self, path: tuple[Mode, ...], mode: Mode) -> Array | float:
-        """What the claims of a mode lose by the rounding of their own terms."""
-        if (path, mode) not in self._roundoffs:
-            self._roundoffs[path, mode] = witnesses.roundoff(self.laboratory, path, mode)
-        return self._roundoffs[path, mode]
+    def roundoff(self, path: tuple[Mode, ...], mode: Mode | None, inputs: bool = False) -> Array | float:
+        """How far rounding of every step, and of the inputs, may move the claims of a mode; of None, the value."""
+        if (path, mode, inputs) not in self._roundoffs:
+            self._roundoffs[path, mode, inputs] = witnesses.roundoff(self.laboratory, path, mode, inputs)
+        return self._roundoffs[path, mode, inputs]
 
     def independent(self, path: tuple[Mode, ...], mode: Mode) -> Flags:
         """Where an output provably depends on no input that a direction moves, (D, columns)."""
@@ -211,7 +211,7 @@ class Instruments:
         return Witness(found.value[:, columns], found.error[:, columns], found.reason)
 
     @cached_property
-    def _roundoffs(self) -> dict[tuple[tuple[Mode, ...], Mode], Array | float]:
+    def _roundoffs(self) -> dict[tuple[tuple[Mode, ...], Mode | None, bool], Array | float]:
         return {}
 
     @cached_property

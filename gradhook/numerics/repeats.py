@@ -11,10 +11,10 @@ import numpy as np
 
 from gradhook.comparison.judge import ADJOINT
 from gradhook.comparison.probe import Route
+from gradhook.numerics import rounding
 from gradhook.numerics.held import Held
 from gradhook.numerics.jaxprs import equations
 from gradhook.numerics.programs import Clock, timed
-from gradhook.numerics.rounding import rounding
 
 
 def repeated(held: Held, clock: Clock) -> list[Route]:
@@ -26,14 +26,14 @@ def repeated(held: Held, clock: Clock) -> list[Route]:
     if _same_program(held):
         return []
     first, second = (timed(clock, lambda y: held.call(y), x) for _ in range(2))
-    return [_rounded(Route("traced again", None, second, first), held, clock)]
+    return [_rounded(Route("traced again", None, second, first), held)]
 
 
-def _rounded(route: Route, held: Held, clock: Clock) -> Route:
+def _rounded(route: Route, held: Held) -> Route:
     """With the rounding of the value where the two differ; a callback may give other numbers each time it is run."""
     if not route.wrong(ADJOINT).any() or any("callback" in e.primitive.name for e in equations(held.jaxpr)):
         return route
-    return replace(route, allowed=rounding({"value": held.call}, (held.point,), clock)["value"])
+    return replace(route, allowed=rounding.of(held.call, held.point))
 
 
 def _same_program(held: Held) -> bool:

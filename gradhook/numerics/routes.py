@@ -17,6 +17,7 @@ import numpy as np
 from gradhook.comparison.judge import ADJOINT
 from gradhook.comparison.probe import Fault, Route
 from gradhook.model import Mode
+from gradhook.numerics import rounding
 from gradhook.numerics.drawing import generator
 from gradhook.numerics.faults import translate
 from gradhook.numerics.finite_difference import directions
@@ -25,7 +26,6 @@ from gradhook.numerics.held import Held
 from gradhook.numerics.iterations import loops_in
 from gradhook.numerics.jaxprs import equations, function_of
 from gradhook.numerics.programs import Clock, timed
-from gradhook.numerics.rounding import rounding
 from gradhook.numerics.together import together
 from gradhook.numerics.ways import Question, Way, ways
 
@@ -106,9 +106,9 @@ def _compared(pairs: list[_Pair], given: Given, clock: Clock) -> list[Route]:
     answers |= together(runs, tuple(jnp.asarray(part) for part in given), clock)
     found = [_route(pair, answers[f"got {k}"], answers[f"expected {k}"]) for k, pair in enumerate(pairs)]
     doubtful = [k for k, route in enumerate(found) if route.wrong(ADJOINT).any()]
-    own = rounding({f"{side} {k}": runs[f"{side} {k}"] for k in doubtful for side in ("got", "expected")}, given, clock)
     for k in doubtful:
-        allowed = own[f"got {k}"] + own[f"expected {k}"] + _left_open(pairs[k], found[k])
+        allowed = _left_open(pairs[k], found[k])
+        allowed = allowed + sum(rounding.of(runs[f"{side} {k}"], *given) for side in ("got", "expected"))
         found[k] = replace(found[k], allowed=allowed)
     return found
 

@@ -93,11 +93,14 @@ class Laboratory:
         """What lies on the paths from input leaves to output leaves."""
         return dependence(self.held)
 
-    def directional(self, jacobian: Array) -> Array:
-        """A given Jacobian (m, n) along the directions of every study, as its outputs are seen: (D, columns)."""
-        return np.stack(
-            [self.view.see(jacobian @ self.view.explicit(row)) for row in range(len(self.view.directions.vectors))]
-        )
+    def directional(self, jacobian: Array) -> tuple[Array, Array]:
+        """A given Jacobian (m, n) along the directions of every study, as its outputs are seen: (D, columns).
+
+        Then the size of the terms that each number sums.
+        """
+        vectors = [self.view.explicit(row) for row in range(len(self.view.directions.vectors))]
+        along = np.stack([self.view.see(jacobian @ vector) for vector in vectors])
+        return along, np.abs([self.view.see(np.abs(jacobian) @ np.abs(vector)) for vector in vectors])
 
     def looking(self, other: View) -> Laboratory:
         """The same laboratory with another view of the function; programs are shared."""

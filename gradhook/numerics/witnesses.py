@@ -11,8 +11,9 @@ import numpy as np
 from gradhook.comparison.judge import Array, Flags
 from gradhook.comparison.probe import Fault, Witness
 from gradhook.model import Mode
+from gradhook.numerics import rounding
 from gradhook.numerics.finite_difference import adaptive
-from gradhook.numerics.jaxpr.complex_step import complex_step, real_roundoff
+from gradhook.numerics.jaxpr.complex_step import complex_step
 from gradhook.numerics.jaxprs import equations
 from gradhook.numerics.programs import derivative
 from gradhook.numerics.studies import Laboratory
@@ -114,39 +115,38 @@ def _large(laboratory: Laboratory, path: tuple[Mode, ...]) -> Witness | None:
     return Witness(step.value, step.error, step.reason)
 
 
-def roundoff(laboratory: Laboratory, path: tuple[Mode, ...], mode: Mode) -> Array | float:
-    """What the claims of a mode lose by the rounding of their own terms, (D, columns), as random rounding shows it.
+def roundoff(laboratory: Laboratory, path: tuple[Mode, ...], mode: Mode | None, inputs: bool = False) -> Array | float:
+    """How far rounding may move the claims of a mode, (D, columns), as random rounding shows it; of None, the value.
 
-    The derivative program itself is perturbed, rules and all: a claim may be a small difference of large terms that a
-    rounded input does not move. 0 where that cannot be had.
+    The derivative program itself is disturbed, rules and all: a claim may be a small difference of large terms that a
+    rounded input does not move; with ``inputs`` these are rounded, too. 0 where that cannot be had.
     """
-    if not laboratory.held.traceable or len(laboratory.view.operands) > 1:
+    view = laboratory.view
+    if not laboratory.held.traceable or len(view.directions.vectors) * laboratory.held.inputs.size > LARGEST:
         return 0.0
-    seeds, cotangents = laboratory.claimed(path)
-    vectors, point = laboratory.view.directions.vectors, laboratory.view.point
-    function = derivative(laboratory.view.call, path, seeds)
+    _, cotangents = laboratory.claimed(path)
+    parts = [(_program(laboratory, path, operands), vectors) for operands, vectors, _ in view.parts()]
+    if mode is None:
+        return rounding.of(parts[0][0], view.point, inputs=inputs)
+    if mode == "fwd":
+        return _joined([rounding.of_forward(f, view.point, vectors, inputs) for f, vectors in parts])
+    return _joined([rounding.of_reverse(f, view.point, vectors, cotangents, inputs) for f, vectors in parts])
 
-    def forward(x: Any) -> Any:
-        return jax.lax.map(lambda v: jax.jvp(function, (x,), (v,))[1], vectors)
 
-    def reverse(x: Any) -> Any:
-        pull = jax.vjp(function, x)[1]
-        return (jax.lax.map(lambda w: pull(w)[0], cotangents) @ vectors.T).T
+def _joined(parts: list[Array]) -> Array | float:
+    """The rows of all parts; 0 where one could not be had."""
+    return np.concatenate(parts) if all(part.ndim > 1 for part in parts) else 0.0
 
-    claims = forward if mode == "fwd" else reverse
-    try:
-        spread = real_roundoff(jax.make_jaxpr(lambda x: claims(x).ravel())(point), point)
-    except Exception:  # no claim can be had, or none that can be perturbed
-        return 0.0
-    return np.asarray(spread.reshape(len(vectors), -1))
+
+def _program(laboratory: Laboratory, path: tuple[Mode, ...], operands: tuple[Any, ...]) -> Any:
+    """The function, or its derivative at a path, as a function of the point alone."""
+    seeds, _ = laboratory.seeds(path)
+    call = laboratory.view.call
+    base = (lambda x: call(operands, x)) if operands else call
+    return derivative(base, path, seeds) if path else base
 
 
 def _jaxpr(laboratory: Laboratory, path: tuple[Mode, ...], row: int) -> Any:
     """The equations of the function at a path, as seen along one row of directions."""
     view = laboratory.view
-    operands = view.operands[row]
-    if not path and not operands:
-        return jax.make_jaxpr(view.call)(view.point)
-    seeds, _ = laboratory.seeds(path)
-    base = (lambda x: view.call(operands, x)) if operands else view.call
-    return jax.make_jaxpr(derivative(base, path, seeds))(view.point)
+    return jax.make_jaxpr(_program(laboratory, path, view.operands[row]))(view.point)

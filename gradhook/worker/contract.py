@@ -8,8 +8,9 @@ import numpy as np
 
 from gradhook.accounts import Comparison
 from gradhook.comparison.judge import SURROGATE, Array
-from gradhook.comparison.messages import MODE_NAMES, number
-from gradhook.comparison.probe import Contract, Fault, Label
+from gradhook.comparison.messages import MODE_NAMES, pair
+from gradhook.comparison.probe import Fault, Label
+from gradhook.comparison.surrogate_probe import Contract
 from gradhook.model import Mode
 from gradhook.numerics.instruments import Instruments
 
@@ -29,13 +30,12 @@ def declared(probe: Instruments) -> Iterator[Comparison]:
 
 def _told(what: str, contract: Contract, mode: Mode, claim: Array) -> Comparison:
     combined = mode == "rev" and len(contract.weights) > 0
-    ways = [values @ contract.weights.T if combined else values for values in (contract.declared, *contract.allowed)]
-    with np.errstate(invalid="ignore"):
-        finite = np.abs(ways[0][np.isfinite(ways[0])])
-        allowed = SURROGATE * np.maximum(np.abs(ways[0]), finite.max(initial=0.0))
-        gap = np.min([np.abs(claim - way) for way in ways], axis=0)
+    ways = contract.ways(mode)
+    allowed = contract.margin(mode, claim, ways[0])
+    with np.errstate(all="ignore"):
+        gap = np.min([np.abs(claim - way) for way in ways], axis=0) / np.maximum(allowed, np.finfo(np.float64).tiny)
     asked = ~np.isnan(ways[0])
-    same = (gap <= allowed) | (claim == ways[0])
+    same = contract.as_declared(mode, claim)
     row, column = _worst(np.where(asked, np.where(same, 0.0, np.nan_to_num(gap, nan=np.inf)), -1.0), contract)
     output = Label("combination", (column,)) if combined else contract.output_labels[column]
     fits = bool(same[row, column])
@@ -64,5 +64,5 @@ def _worst(excess: Array, contract: Contract) -> tuple[int, int]:
 
 
 def _wrong(claim: Array, declared: Array, row: int, column: int) -> str:
-    got, wanted = float(claim[row, column]), float(declared[row, column])
-    return f"the rule gives {number(got)}, declared is {number(wanted)}"
+    got, wanted = pair(float(claim[row, column]), float(declared[row, column]))
+    return f"the rule gives {got}, declared is {wanted}"

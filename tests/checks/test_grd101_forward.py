@@ -112,3 +112,20 @@ def test_forward_mode_that_does_not_exist(ask: Any) -> None:
 
 def test_a_loop_has_forward_mode(ask: Any) -> None:
     assert ask(check, _loop, 1.1).verdict is Verdict.PASS
+
+
+def test_a_claim_that_cancels_to_0_is_noise_and_no_fault(ask: Any) -> None:
+    """JAX's 1 - tanh**2 is 0 at 25, where the derivative is 7.7e-22: less than the terms round by."""
+    outcome = ask(check, jnp.tanh, np.array([0.3, 25.0, -30.0]))
+    assert outcome.verdict is Verdict.UNDECIDED and {f.code for f in outcome.findings} == {"GRD405"}
+
+
+def test_a_claim_of_0_is_wrong_where_nothing_cancels(ask: Any) -> None:
+    dead = jax.custom_jvp(lambda x: 1e-20 * jnp.sin(x))
+    dead.defjvp(lambda primals, tangents: (dead(*primals), 0.0 * tangents[0]))
+    assert ask(check, dead, 0.7).verdict is Verdict.FAIL
+
+
+def test_a_small_derivative_that_does_not_cancel_passes(ask: Any) -> None:
+    """The cosine of pi / 2, rounded, is 6e-17: that is right to the last digit."""
+    assert ask(check, jnp.sin, np.pi / 2).verdict is Verdict.PASS

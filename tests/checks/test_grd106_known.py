@@ -109,3 +109,41 @@ def test_drawn_arguments_reach_the_given_derivative(ask: Any) -> None:
     assert (
         ask(check, lambda x, k: x * k, normal(2), 3.0, exact=lambda x, k: (k * jnp.eye(2), x)).verdict is Verdict.PASS
     )
+
+
+@pytest.mark.parametrize(
+    "function, args, said",
+    [
+        (lambda t: 2 * 1.38e-23 * t, (300.0,), {"value": 4.14e-21}),
+        (lambda x: 1e-12 * x, (1.0,), {"derivative": 5e-13}),
+        (lambda x: 1e-12 * x, (1.0,), {"exact": lambda x: 3e-13}),
+        (lambda x: x * np.array([1e6, 1e-7]), (np.ones(2),), {"value": np.array([1e6, 2e-7])}),
+        (
+            lambda x, y: 1e6 * x + 1e-3 * jnp.sin(y),
+            (1.0, 1.0),
+            {"exact": lambda x, y: (1e6, 1e-3 * (1 + 1e-5) * jnp.cos(y))},
+        ),
+        (lambda x: jnp.sin(x), (np.pi,), {"value": 1e-14}),
+    ],
+)
+def test_each_number_on_its_own_scale(ask: Any, function: Any, args: Any, said: Any) -> None:
+    assert ask(check, function, *args, **said).verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize(
+    "function, x, said",
+    [
+        (lambda t: 1.38e-23 * t, 300.0, {"value": 1.38e-23 * 300}),
+        (jnp.sin, np.pi, {"value": 0.0, "derivative": -1.0}),
+        (jnp.sin, np.pi / 2, {"value": 1.0, "derivative": 0.0}),
+        (lambda x: (x + 0.2) - (x - 0.1) - 0.3, 0.1, {"value": 0.0}),
+        (lambda x: 1e9 * ((x + 0.2) - (x - 0.1) - 0.3), 0.1, {"value": 0.0}),
+    ],
+)
+def test_zero_may_be_given_for_what_rounding_leaves(ask: Any, function: Any, x: Any, said: Any) -> None:
+    assert ask(check, function, x, **said).verdict is Verdict.PASS
+
+
+def test_numbers_that_differ_are_told_apart(ask: Any) -> None:
+    (finding,) = ask(check, lambda x: x, 1.0, value=1 + 1e-11, rtol=1e-13).findings
+    assert finding.message == "the value of out is 1, given was 1.00000000001"

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from gradhook import normal
+from gradhook import normal, uniform
 from gradhook.checks import grd202_tangent as check
 from gradhook.model import Verdict
 
@@ -126,3 +126,115 @@ def test_many_outputs(ask: Any) -> None:
     one_wrong = _spike(1.0, lambda x: jnp.ones_like(x).at[77].add(1e-6))
     findings = ask(check, one_wrong, normal(100), derivative_of=jnp.tanh).findings
     assert [f.mode for f in findings] == ["fwd", "rev"]
+
+
+U = (uniform(3, low=-3, high=3), uniform(3, low=-3, high=3))
+MANY = (uniform(50, low=-3, high=3), uniform(50, low=-3, high=3))
+
+
+def _both(join: Any, scales: tuple[float, float], factor: float, mode: str = "fwd") -> tuple[Any, Any, Any]:
+    """Two rounded arguments, the derivative of the second off by a factor; ``forward=`` and ``derivative_of=``."""
+
+    def forward(a: Any, b: Any) -> Any:
+        return join(scales[0] * jnp.round(a), scales[1] * jnp.round(b))
+
+    def scaled(a: Any, b: Any, second: float) -> Any:
+        return join(scales[0] * a, second * scales[1] * b)
+
+    if mode == "rev":
+        f = jax.custom_vjp(forward)
+        back = jax.linear_transpose(lambda pair: scaled(*pair, factor), (np.zeros(50), np.zeros(50)))
+        f.defvjp(lambda a, b: (f(a, b), None), lambda _, g: back(g)[0])
+        return f, forward, lambda a, b: scaled(a, b, 1.0)
+    f = jax.custom_jvp(forward)
+    f.defjvp(lambda p, t: (f(*p), scaled(*t, factor)))
+    return f, forward, lambda a, b: scaled(a, b, 1.0)
+
+
+def _apart(a: Any, b: Any) -> Any:
+    return a, b
+
+
+def _joined(a: Any, b: Any) -> Any:
+    return jnp.concatenate([a, b])
+
+
+def _summed(a: Any, b: Any) -> Any:
+    return jnp.sum(a) + jnp.sum(b)
+
+
+@pytest.mark.parametrize(
+    "join, scales, factor, args, mode",
+    [
+        (_apart, (1e8, 1e-6), 2.0, U, "fwd"),
+        (_apart, (1e7, 1.0), 1 + 5e-6, U, "fwd"),
+        (_apart, (1e3, 1e-3), 1 + 5e-7, MANY, "fwd"),
+        (_joined, (1e8, 1e-6), 2.0, U, "fwd"),
+        (_joined, (1e8, 1e-6), 2.0, MANY, "fwd"),
+        (_joined, (1e8, 1e-6), 1 + 5e-7, MANY, "rev"),
+        (_summed, (1e8, 1e-6), 2.0, MANY, "fwd"),
+        (_summed, (1e8, 1e-6), 2.0, MANY, "rev"),
+    ],
+)
+def test_each_element_on_its_own_scale(ask: Any, join: Any, scales: Any, factor: float, args: Any, mode: str) -> None:
+    f, forward, other = _both(join, scales, factor, mode)
+    outcome = ask(check, f, *args, forward=forward, derivative_of=other)
+    assert outcome.verdict is Verdict.FAIL and {f.code for f in outcome.findings} == {"GRD202"}
+    f, forward, other = _both(join, scales, 1.0, mode)
+    assert ask(check, f, *args, forward=forward, derivative_of=other).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    "declared, slope",
+    [
+        (jnp.tanh, lambda x: 1 / jnp.cosh(x) ** 2),
+        (jax.nn.sigmoid, lambda x: jax.nn.sigmoid(x) * (1 - jax.nn.sigmoid(x))),
+        (lambda x: x - x**2 / 2, lambda x: (x + 1) - 2 * x),
+    ],
+)
+def test_terms_that_cancel_are_rounded_like_the_terms(ask: Any, declared: Any, slope: Any) -> None:
+    f = jax.custom_jvp(jnp.round)
+    f.defjvp(lambda p, t: (f(p[0]), slope(p[0]) * t[0]))
+    x = np.array([1.0, 19.0, 35.0, 0.3])
+    assert ask(check, f, x, derivative_of=declared).verdict is Verdict.PASS
+
+
+def test_a_constant_beside_a_derivative_of_zero(ask: Any) -> None:
+    f = jax.custom_jvp(jnp.round)
+    f.defjvp(lambda p, t: (f(p[0]), jnp.where(p[0] > 1, 1e-20, 1.0) * t[0]))
+    flat = lambda x: jnp.minimum(x, 1.0)  # noqa: E731
+    assert ask(check, f, X, derivative_of=flat).verdict is Verdict.FAIL
+
+
+def test_every_output_is_followed(ask: Any) -> None:
+    """The second output's derivative is wrong far from the case only."""
+
+    def forward(x: Any) -> Any:
+        return jnp.round(x), jnp.cumsum(jnp.round(x))
+
+    def twin(factor: float) -> Any:
+        f = jax.custom_jvp(forward)
+        f.defjvp(lambda p, t: (f(*p), (t[0], jnp.cumsum(t[0]) * jnp.where(jnp.abs(p[0]) > 2.5, factor, 1.0))))
+        return f
+
+    said = {"forward": forward, "derivative_of": lambda x: (x, jnp.cumsum(x))}
+    assert ask(check, twin(1.0), X, **said).verdict is Verdict.PASS
+    (finding,) = ask(check, twin(2.0), X, **said).findings
+    assert finding.output == "out[1][0]"
+
+
+def test_fewer_digits_in_a_rule(ask: Any) -> None:
+    def cast(dtype: Any) -> Any:
+        f = jax.custom_jvp(jnp.round)
+        f.defjvp(lambda p, t: (f(p[0]), t[0].astype(dtype).astype(t[0].dtype)))
+        return f
+
+    verdicts = [ask(check, cast(d), X, derivative_of=lambda x: x).verdict for d in (jnp.bfloat16, jnp.float32)]
+    assert verdicts == [Verdict.FAIL, Verdict.FAIL]
+
+
+def test_numbers_that_differ_are_told_apart(ask: Any) -> None:
+    f = jax.custom_jvp(jnp.round)
+    f.defjvp(lambda p, t: (f(p[0]), (1 + 1e-11) * t[0]))
+    finding = ask(check, f, X, derivative_of=lambda x: x).findings[0]
+    assert "gives 1.00000000001 along a[0], declared is 1" in finding.message

@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 from gradhook import normal, uniform
@@ -83,3 +84,15 @@ def test_a_tie_that_the_compiler_moves_by_a_bit_is_no_fault(ask: Any) -> None:
     assert outcome.verdict is Verdict.PASS
     up = said | {"forward": lambda x, s: jnp.floor(jnp.clip(x / s, -4.0, 3.0) + 0.5) * s}
     assert ask(check, f, jnp.array([0.33, -0.9, 1.2, 5.0, -4.2]), 0.5, surrogate=True, **up).verdict is Verdict.FAIL
+
+
+def test_beside_an_exact_cancellation_the_terms_are_the_measure(ask: Any) -> None:
+    """The derivative 1 - x falls to 0 where the mask closes, and is summed in another way than the declared one."""
+
+    def rule(factor: float) -> Any:
+        f = jax.custom_jvp(lambda x: (x > 1).astype(x.dtype))
+        f.defjvp(lambda p, t: (f(p[0]), jnp.where(p[0] < 1, factor * ((p[0] + 1) - 2 * p[0]), 0.0) * t[0]))
+        return f
+
+    said = {"rule": lambda p, t: jnp.maximum(0.0, 1 - p[0]) * t[0]}
+    assert ask(check, rule(1.0), np.array([0.3, 0.7]), **said).verdict is Verdict.PASS

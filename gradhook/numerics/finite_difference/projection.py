@@ -8,7 +8,7 @@ they are used, never stored: the memory that a check takes beyond the function's
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -109,7 +109,7 @@ def _rows(held: Held, seed: str, gradient: Array | None) -> list[Row]:
     """A few directions that move everything and, of several leaves, one for each leaf (or group of leaves)."""
     space = held.inputs
     leaves = [leaf for leaf in space.leaves if leaf.size]
-    moved = [] if len(leaves) < 2 else _groups(leaves)
+    moved = [] if len(leaves) < 2 else groups(leaves)
     count = BESIDE_LEAVES if moved else FOLLOWED
     everything = [(Label("direction", (k,)), 0, space.size) for k in range(count)]
     keys = generator(seed, "followed").integers(0, 2**32, count + len(moved) + 1, dtype=np.uint32)
@@ -131,7 +131,7 @@ def _balance(held: Held, gradient: Array) -> Array:
     return np.asarray(np.where(parts > smallest, smallest / np.maximum(parts, smallest), 1.0))
 
 
-def _groups(leaves: list[Leaf]) -> list[tuple[Label, int, int]]:
+def groups(leaves: Sequence[Leaf]) -> list[tuple[Label, int, int]]:
     """Neighbouring leaves in at most ``GROUPS`` groups: the name of each group, its first input and its end."""
     ends = np.cumsum([leaf.size for leaf in leaves])
     found = []

@@ -19,7 +19,7 @@ from jax.extend.core import ClosedJaxpr
 from gradhook.numerics.compiling import compiled
 from gradhook.numerics.finite_difference.richardson import EPS, Array, Flags
 from gradhook.numerics.jaxpr.evaluation import Evaluation
-from gradhook.numerics.jaxpr.stepped import Rounding, Stepped, imag, real
+from gradhook.numerics.jaxpr.stepped import Rounding, Stepped, imag
 
 SAMPLES = 6
 MARGIN = 3.0
@@ -60,23 +60,6 @@ def complex_step(closed_jaxpr: ClosedJaxpr, point: Array, vectors: Array) -> Wit
         spread = np.abs(samples - value[:, None]).max(axis=1, initial=0.0)
     error = np.where(np.isnan(spread), np.inf, MARGIN * spread + 4 * EPS * np.abs(value))
     return Witness(value, error, applicable, "" if applicable.all() else (*reasons, AT_THE_POINT)[0])
-
-
-def real_roundoff(closed_jaxpr: ClosedJaxpr, point: Array) -> Array:
-    """How far random rounding moves the outputs (m,) of a function themselves; inf where they are not finite."""
-
-    def program(point: Any, seeds: Any) -> Any:
-        def once(seed: Any) -> Any:
-            (result,) = Evaluation(Rounding(seed), []).run(closed_jaxpr, [Stepped(point, jnp.zeros_like(point))])
-            return real(result)
-
-        return lax.map(once, seeds)
-
-    arguments = jnp.asarray(point), jnp.asarray(_SEEDS)
-    value, *samples = np.asarray(compiled(program, arguments)(*arguments))
-    with np.errstate(invalid="ignore"):
-        spread = np.abs(np.array(samples) - value).max(axis=0, initial=0.0)
-    return np.where(np.isnan(spread), np.inf, MARGIN * spread + 4 * EPS * np.abs(value))
 
 
 def _once(code: ClosedJaxpr, point: Any, vector: Any, seed: Any, reasons: list[str]) -> Any:

@@ -5,6 +5,7 @@ The same runs serve the comparison with the declared derivative and the question
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -12,18 +13,19 @@ from typing import Any
 import jax
 import numpy as np
 
-from gradhook.comparison.probe import Fault
+from gradhook.comparison.probe import Fault, Label
 from gradhook.model import Mode
+from gradhook.numerics import rounding
 from gradhook.numerics.drawing import generator
 from gradhook.numerics.faults import translate
 from gradhook.numerics.finite_difference import directions
-from gradhook.numerics.finite_difference.directions import Directions
-from gradhook.numerics.finite_difference.richardson import Array
+from gradhook.numerics.finite_difference.projection import groups
+from gradhook.numerics.finite_difference.richardson import Array, Flags
 from gradhook.numerics.held import Held
 from gradhook.numerics.iterations import loops_in
 from gradhook.numerics.programs import Clock, Programs
-from gradhook.numerics.rounding import moves, spread
 from gradhook.numerics.studies import along
+from gradhook.numerics.trees import Space
 
 POWERS = (2.0, -1.0, 2.0**12, 2.0**40, 2.0**-40)
 """Factors by which a tangent is multiplied without any rounding."""
@@ -31,11 +33,6 @@ ORDINARY = (2.0, -1.0, 8.0)
 """Those for a rule with a loop that stops at a tolerance: a tangent of another size gives it another accuracy."""
 FAR = 2.0**10
 """A tangent multiplied by more than this may overflow inside, which is no fault of the rule."""
-UNDERFLOW = 1e-280
-"""Below this a number has lost digits on the way."""
-
-DIGITS = 8 / 7
-"""A factor that fills all digits of a tangent: one of few digits passes through bfloat16 without a trace."""
 
 
 @dataclass
@@ -48,15 +45,37 @@ class Battery:
     _runs: dict[Mode, Array | Fault] = field(default_factory=dict)
     _loops: dict[Mode, float] = field(default_factory=dict)
 
-    @property
-    def chosen(self) -> Directions:
-        """The directions of the comparison with the declared derivative."""
-        return directions.choose(self.held.inputs, self.held.point, generator(self.seed, "directions"))
+    @cached_property
+    def rows(self) -> tuple[Array, tuple[Label, ...]]:
+        """The directions (D, n) of the comparison with the declared derivative, and their names.
+
+        Every coordinate of few; of many, directions that move everything, and some that move one argument alone, so
+        that a small derivative is not added to large ones.
+        """
+        space, point, random = self.held.inputs, self.held.point, generator(self.seed, "directions")
+        chosen = directions.choose(space, point, random)
+        if space.size <= directions.FULL:
+            return chosen.vectors, chosen.labels
+        parts = list(_parts(space))
+        alone = [np.where(inside, directions.dense(space, point, random), 0.0) for _, inside in parts]
+        vectors = np.concatenate([chosen.vectors, np.reshape(alone, (-1, space.size))])
+        return vectors, (*chosen.labels, *(label for label, _ in parts))
+
+    @cached_property
+    def weights(self) -> Array:
+        """Combinations of outputs (r, m) for reverse mode, of all and of each part of the outputs.
+
+        None where every output is pulled back alone.
+        """
+        space, random = self.held.outputs, generator(self.seed, "weights")
+        dense = directions.weights(space.size, random)
+        alone = [np.where(inside, directions.mixed(space.size, random), 0.0) for _, inside in _parts(space)]
+        return np.concatenate([dense, *(part[None] for part in alone if len(dense))])
 
     @property
-    def weights(self) -> Array:
-        """Combinations of outputs (r, m) for reverse mode; none where every output is pulled back alone."""
-        return directions.weights(self.held.outputs.size, generator(self.seed, "weights"))
+    def cotangents(self) -> Array:
+        """What reverse mode pulls back for the comparison."""
+        return self.weights if len(self.weights) else np.eye(self.held.outputs.size)
 
     def claim(self, mode: Mode) -> Array | Fault:
         """The derivative along the directions, as in ``Study``."""
@@ -64,7 +83,7 @@ class Battery:
         if isinstance(found, Fault):
             return found
         rows = found[: -self.last(mode)]
-        return rows if mode == "fwd" else along(rows, self.chosen.vectors)
+        return rows if mode == "fwd" else along(rows, self.rows[0])
 
     def run(self, mode: Mode) -> Array | Fault:
         """The rows of the comparison, then those for 0, two tangents, their sum, and multiples of the first."""
@@ -108,29 +127,34 @@ class Battery:
     def _pulled(self, x: Any, w: Any) -> Any:
         return jax.vjp(self.held.call, x)[1](w)
 
-    def rounding(self, mode: Mode) -> Array:
-        """How far each number of a run moves when the point and the tangents do by units in their last place."""
-        points, rows = moves(self.held.point, "point"), moves(self._rows(mode), "rows")
-        return spread(np.stack([self._derived(mode, point, row) for point, row in zip(points, rows, strict=True)]))
+    def rounding(self, mode: Mode, vectors: Array) -> Array:
+        """How far rounding may move what a mode gives along directions (D, n): (D, m), or (D, r) of combinations."""
+        if mode == "fwd":
+            return rounding.of_forward(self.held.call, self.held.point, vectors)
+        return rounding.of_reverse(self.held.call, self.held.point, vectors, self.cotangents)
+
+    def run_rounding(self, mode: Mode) -> Array:
+        """How far rounding may move each number of a run."""
+        of = rounding.of_forward if mode == "fwd" else rounding.of_pullbacks
+        moved = of(self.held.call, self.held.point, self._all_rows(mode))
+        return np.asarray(moved + np.zeros_like(self.run(mode)))
 
     def _dense(self, mode: Mode, random: np.random.Generator) -> Array:
         if mode == "rev":
-            return DIGITS * random.choice([-1.25, -1.0, -0.75, 0.75, 1.0, 1.25], self.held.outputs.size)
-        return DIGITS * directions.dense(self.held.inputs, self.held.point, random)
+            return directions.mixed(self.held.outputs.size, random)
+        return directions.dense(self.held.inputs, self.held.point, random)
 
     def _made(self, mode: Mode) -> Array:
-        return self._derived(mode, self.held.point, self._rows(mode))
+        programs = Programs(self.held.call, (), self.clock, self.held.traceable)
+        run = programs.forward if mode == "fwd" else programs.reverse
+        return run(self.held.point, (), self._all_rows(mode))
 
-    def _rows(self, mode: Mode) -> Array:
-        if mode == "fwd":
-            return np.concatenate([self.chosen.vectors, self.tangents(mode)])
-        rows = self.weights if len(self.weights) else np.eye(self.held.outputs.size)
-        return np.concatenate([rows, self.tangents(mode)])
+    def _all_rows(self, mode: Mode) -> Array:
+        return np.concatenate([self.rows[0] if mode == "fwd" else self.cotangents, self.tangents(mode)])
 
-    def _derived(self, mode: Mode, point: Array, rows: Array) -> Array:
-        run = self._programs.forward if mode == "fwd" else self._programs.reverse
-        return run(point, (), rows)
 
-    @cached_property
-    def _programs(self) -> Programs:
-        return Programs(self.held.call, (), self.clock, self.held.traceable)
+def _parts(space: Space) -> Iterator[tuple[Label, Flags]]:
+    """The leaves of a space, neighbouring ones together where they are many: a name, and which numbers are theirs."""
+    places = np.arange(space.size)
+    for label, start, stop in groups(space.leaves) if len(space.leaves) > 1 else ():
+        yield label, (places >= start) & (places < stop)

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradhook.comparison.agreement import UNDERFLOW, differ
+from gradhook.comparison.judge import SURROGATE
 from gradhook.comparison.surrogate_probe import Boundary, Triple
 from gradhook.numerics.finite_difference.richardson import Array, Flags
 from gradhook.numerics.surrogates.lines import COUNT, Line, Points
@@ -131,12 +133,17 @@ def _described(
     flat = line.filled(track.coordinate, flat, outputs, spoken)
     flat = line.plain(track.coordinate, flat, track.output, spoken)
     output = str(line.held.outputs.labels()[track.output])
+    rounding = np.zeros(at.size)
+    if (differ(flat.slope, flat.declared, SURROGATE, UNDERFLOW) & ~np.isnan(flat.declared)).any():
+        rounding = line.rounding(track.coordinate, at.ravel(), outputs, spoken)
     return tuple(
-        _boundary(track, output, flat, 3 * k, jump, free) for k, (_, jump) in enumerate(places) if 3 * k < at.size
+        _boundary(track, output, flat, rounding, 3 * k, jump, free)
+        for k, (_, jump) in enumerate(places)
+        if 3 * k < at.size
     )
 
 
-def _boundary(track: Track, output: str, flat: Points, start: int, jump: bool, free: bool) -> Boundary:
+def _boundary(track: Track, output: str, flat: Points, rounding: Array, start: int, jump: bool, free: bool) -> Boundary:
     def triple(of: Any) -> Triple:
         left, on, right = (float(value) for value in of[start : start + 3])
         return left, on, right
@@ -146,4 +153,5 @@ def _boundary(track: Track, output: str, flat: Points, start: int, jump: bool, f
     return Boundary(
         track.label, output, triple(flat.at), triple(flat.values[:, track.output]), triple(flat.slope),
         triple(flat.reference[:, track.output]), declared, jump, free and kinked,
+        triple(rounding),
     )  # fmt: skip

@@ -6,7 +6,7 @@ Each composition is compared, in one compiled program, with the plain derivative
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import jax
@@ -17,12 +17,12 @@ from gradhook.comparison.judge import SURROGATE
 from gradhook.comparison.probe import Fault
 from gradhook.comparison.surrogate_probe import Trial
 from gradhook.model import Mode
+from gradhook.numerics import rounding
 from gradhook.numerics.drawing import draw, generator
 from gradhook.numerics.finite_difference import directions
 from gradhook.numerics.finite_difference.richardson import Array
 from gradhook.numerics.held import Held
 from gradhook.numerics.programs import Clock
-from gradhook.numerics.rounding import rounding
 from gradhook.numerics.surrogates.apart import Composed, Question, apart
 from gradhook.numerics.together import together
 from gradhook.numerics.trees import Leaf
@@ -36,21 +36,15 @@ def composition(held: Held, modes: tuple[Mode, ...], seed: str, clock: Clock) ->
         asked = [c for c in asked if c.name != "linearize"]
     plain = {f"plain {id(c.plain)}": c.plain for c in asked}
     answers = together({_key(c): c.ask for c in asked} | plain, arguments, clock)
-    trials = [_trial(c, answers[_key(c)], answers[f"plain {id(c.plain)}"]) for c in asked]
-    return tuple(_allowed(asked, trials, arguments, clock))
+    trials = []
+    for c in asked:
+        trial = _trial(c, answers[_key(c)], answers[f"plain {id(c.plain)}"])
+        trials.append(trial.rounded(SURROGATE, partial(_rounding, c, arguments)))
+    return tuple(trials)
 
 
-def _allowed(
-    asked: list[Composed], trials: list[Trial], arguments: tuple[Array, Array, Array], clock: Clock
-) -> list[Trial]:
-    """The trials, those that disagree with the rounding that was measured there."""
-    doubtful = [c for c, trial in zip(asked, trials, strict=True) if trial.wrong(SURROGATE).any()]
-    plain = {f"plain {id(c.plain)}": c.plain for c in doubtful}
-    own = rounding({_key(c): c.ask for c in doubtful} | plain, arguments, clock)
-    return [
-        replace(trial, allowed=own[_key(c)] + own[f"plain {id(c.plain)}"]) if _key(c) in own else trial
-        for c, trial in zip(asked, trials, strict=True)
-    ]
+def _rounding(composed: Composed, arguments: tuple[Array, Array, Array]) -> Array:
+    return rounding.of(composed.plain, *arguments) + rounding.of(composed.ask, *arguments)
 
 
 def _key(composed: Composed) -> str:
@@ -72,7 +66,7 @@ def _arguments(held: Held, seed: str) -> tuple[Array, Array, Array]:
     other = np.concatenate([_other(leaf, part, random) for leaf, part in _parts(held)])
     points = np.stack([held.point, other])
     tangents = np.stack([directions.dense(held.inputs, held.point, random) for _ in range(2)])
-    return points, tangents, random.choice([-1.25, -1.0, -0.75, 0.75, 1.0, 1.25], (2, held.outputs.size))
+    return points, tangents, directions.mixed((2, held.outputs.size), random)
 
 
 def _parts(held: Held) -> Iterator[tuple[Leaf, Array]]:

@@ -6,21 +6,26 @@ Finite differences of the function play no part here: they prove nothing about a
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gradhook.comparison.probe import Contract, Fault, Label
+from gradhook.comparison.agreement import differ
+from gradhook.comparison.judge import SURROGATE
+from gradhook.comparison.probe import Fault, Label
+from gradhook.comparison.surrogate_probe import Contract
 from gradhook.errors import GradhookError
 from gradhook.model import Mode
+from gradhook.numerics import rounding
 from gradhook.numerics.faults import translate
 from gradhook.numerics.finite_difference.richardson import Array, Flags
 from gradhook.numerics.held import Held
 from gradhook.numerics.programs import UNTRACEABLE
 from gradhook.numerics.surrogates.battery import Battery
-from gradhook.numerics.surrogates.declared import Declared, numbers, outputs, slopes
+from gradhook.numerics.surrogates.declared import Declared, numbers, outputs, slope_map, slopes
 from gradhook.numerics.trees import leaf_of
 
 AMBIGUOUS = 1e-6
@@ -39,8 +44,7 @@ def contract(
 
     ``surrogate_in`` (n,) marks the coordinates of which the declaration speaks; the others are claimed exact.
     """
-    chosen = battery.chosen
-    vectors, labels = chosen.vectors, chosen.labels
+    vectors, labels = battery.rows
     spoken = np.array([bool(surrogate_in[v != 0].all()) for v in vectors], dtype=bool)
     wanted, allowed = _conventions(held, declared, vectors, labels)
     wanted, allowed = np.where(spoken[:, None], wanted, np.nan), np.where(spoken[:, None], allowed, np.nan)
@@ -54,8 +58,48 @@ def contract(
         claims = {mode: _with_ones(claim, held, mode, battery) for mode, claim in claims.items()}
     values, value_labels = _routes(held, function, modes)
     references = _references(held, declared, values)
-    names = held.outputs.labels()
-    return Contract(references, values, value_labels, wanted, allowed, battery.weights, claims, vectors, labels, names)
+    made = Contract(
+        references,
+        values,
+        value_labels,
+        wanted,
+        allowed,
+        battery.weights,
+        claims,
+        vectors,
+        labels,
+        held.outputs.labels(),
+    )
+    of_modes = {mode: _rounding(held, declared, battery, made, mode) for mode in modes}
+    return replace(made, rounding=of_modes, value_rounding=_value_rounding(held, function, made))
+
+
+def _rounding(held: Held, declared: Declared, battery: Battery, made: Contract, mode: Mode) -> Array:
+    """How far rounding may move a claim and the declared derivative apart; asked for only where it may decide."""
+    claim = made.claims[mode]
+    if isinstance(claim, Fault) or made.as_declared(mode, claim).all():
+        return np.zeros(1)
+    slope = slope_map(held, declared)
+    own = np.zeros(1)
+    if slope is not None:
+        own = rounding.of(lambda x, rows: jax.lax.map(lambda v: slope(x, v), rows), held.point, made.directions)
+    if mode == "rev" and len(made.weights):
+        terms = np.nan_to_num(np.abs(made.declared)) @ np.abs(made.weights).T
+        own = (own + np.zeros_like(made.declared)) @ np.abs(made.weights).T + rounding.SAFETY * rounding.EPS * terms
+    return np.asarray(own + battery.rounding(mode, made.directions))
+
+
+def _value_rounding(held: Held, function: Callable[..., Any], made: Contract) -> Array | float:
+    values = [value for value in made.values.values() if not isinstance(value, Fault)]
+    if not any(differ(value, one, SURROGATE).any() for value in values for one in made.references):
+        return 0.0
+    return rounding.of(lambda x: jnp.concatenate([_real(leaf) for leaf in outputs(held, function, x)]), held.point)
+
+
+def _real(leaf: Any) -> Any:
+    flat = jnp.ravel(jnp.asarray(leaf))
+    parts = [flat.real, flat.imag] if jnp.iscomplexobj(flat) else [flat]
+    return jnp.concatenate(parts).astype(jnp.float64)
 
 
 def _conventions(held: Held, declared: Declared, vectors: Array, labels: tuple[Label, ...]) -> tuple[Array, Array]:
@@ -74,7 +118,7 @@ def _conventions(held: Held, declared: Declared, vectors: Array, labels: tuple[L
         size = np.maximum(np.abs(below), np.abs(above))
         kink = np.abs(below - above) > AMBIGUOUS * size
         inner, outer = np.where(np.abs(below) >= np.abs(above), (below, above), (above, below))
-    everything = np.array([label.leaf == "direction" for label in labels], dtype=bool)[:, None]
+    everything = np.array([label.moves_many for label in labels], dtype=bool)[:, None]
     on = np.where(kink & everything, np.nan, on)
     if declared.bounds is not None:
         on = np.where(kink & ~everything, inner if declared.bounds == "closed" else outer, on)
@@ -86,16 +130,15 @@ def _with_ones(claim: Array | Fault, held: Held, mode: Mode, battery: Battery) -
     """A claim with one row more: for a tangent of ones, the sum over the coordinates."""
     if isinstance(claim, Fault):
         return claim
-    axes = np.array([label.leaf != "direction" for label in battery.chosen.labels], dtype=bool)
+    axes = np.array([not label.moves_many for label in battery.rows[1]], dtype=bool)
     if axes.sum() == held.inputs.size:
         return np.concatenate([claim, claim[axes].sum(axis=0, keepdims=True)])
     x, ones = jnp.asarray(held.point), jnp.ones(held.inputs.size)
     if mode == "fwd":
         row = jax.jvp(held.call, (x,), (ones,))[1]
     else:
-        rows = battery.weights if len(battery.weights) else np.eye(held.outputs.size)
         pull = jax.vjp(held.call, x)[1]
-        row = jnp.stack([pull(jnp.asarray(w))[0].sum() for w in rows])
+        row = jnp.stack([pull(jnp.asarray(w))[0].sum() for w in battery.cotangents])
     return np.concatenate([claim, np.asarray(row)[None]])
 
 

@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from gradhook.comparison.agreement import UNDERFLOW
 from gradhook.comparison.judge import ADJOINT, SURROGATE
 from gradhook.comparison.probe import Fault
 from gradhook.comparison.surrogate_probe import Trial
 from gradhook.model import Mode
 from gradhook.numerics.finite_difference.richardson import Array, Flags
 from gradhook.numerics.studies import along
-from gradhook.numerics.surrogates.battery import FAR, UNDERFLOW, Battery
+from gradhook.numerics.surrogates.battery import FAR, Battery
 
 TOLD_ELSEWHERE = "the mode itself raises"
 
@@ -33,7 +34,7 @@ def _mode(battery: Battery, mode: Mode) -> list[Trial]:
     trials = list(_trials(battery, mode, found, np.zeros(found.shape)))
     if not any(trial.wrong(SURROGATE).any() for trial in trials):
         return trials
-    return list(_trials(battery, mode, found, battery.rounding(mode)))
+    return list(_trials(battery, mode, found, battery.run_rounding(mode)))
 
 
 def _fault(battery: Battery, mode: Mode, fault: Fault) -> Fault:
@@ -86,15 +87,15 @@ def _terms(battery: Battery) -> Array:
     assert not isinstance(forward, Fault) and not isinstance(rows, Fault)
     pushed = np.abs(forward[: -battery.last("fwd")])
     pulled = np.abs(rows[: -battery.last("rev")])
-    terms = along(pulled, np.abs(battery.chosen.vectors)) + _combined(battery, pushed, np.abs)
+    terms = along(pulled, np.abs(battery.rows[0])) + _combined(battery, pushed, np.abs)
     return np.asarray(ADJOINT * np.nan_to_num(terms, nan=0.0, posinf=0.0))
 
 
 def _left_open(battery: Battery, numbers: Array) -> Array:
     """What rounding and loops may account for in either mode."""
-    forward = battery.rounding("fwd")[: -battery.last("fwd")]
-    reverse = battery.rounding("rev")[: -battery.last("rev")]
-    own = _combined(battery, forward, np.abs) + along(reverse, np.abs(battery.chosen.vectors))
+    forward = battery.run_rounding("fwd")[: -battery.last("fwd")]
+    reverse = battery.run_rounding("rev")[: -battery.last("rev")]
+    own = _combined(battery, forward, np.abs) + along(reverse, np.abs(battery.rows[0]))
     return np.asarray(own + max(battery.loops(mode) for mode in ("fwd", "rev")) * np.abs(numbers))
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradhook.model import Mode
+from gradhook.numerics import rounding
 from gradhook.numerics.finite_difference.richardson import Array
 from gradhook.numerics.held import Held
 from gradhook.numerics.programs import Clock
@@ -102,6 +103,17 @@ class Line:
         else:
             moved = jax.vjp(self.held.call, x)[1](jnp.zeros(self.held.outputs.size).at[output].set(1.0))[0][coordinate]
         return float(moved), float(declared(x, axis)[output])
+
+    def rounding(self, coordinate: int, at: Array, outputs: NDArray[np.int64], spoken: bool) -> Array:
+        """How far rounding may move the slope and the declared one apart, at up to COUNT points."""
+        program = self._traced()
+
+        def both(x: Any, at: Any, outputs: Any) -> Any:
+            _, slope, _, declared = program(x, coordinate, at, outputs)
+            return jnp.stack([slope, declared])
+
+        moved = rounding.of(both, jnp.asarray(self.held.point), at, outputs)
+        return np.asarray((moved if spoken else moved[:1]).sum(axis=0) + np.zeros(len(at)))
 
     def _traced(self) -> Any:
         f, n, m = self.held.call, self.held.inputs.size, self.held.outputs.size

@@ -1,4 +1,4 @@
-"""Which input of a function is moved in a sweep, through which range, and at which points?"""
+"""Which input of a function is moved in a sweep, through which range, at which points, and what is followed?"""
 
 from __future__ import annotations
 
@@ -18,13 +18,19 @@ MANY = 256
 """Inputs or outputs that make a function large."""
 SPECIAL = (-2.5, -1.5, -1.0, -0.5, -0.0, 0.0, 0.49999999999999994, 0.5, 1.0, 1.5, 2.5)
 EXTREME = (1e4, 2.0**52 + 0.5, 1e17, 1e30)
+FOLLOWED = 8
+"""Outputs that are followed while one input moves."""
 _CURVED = ("spd", "orthogonal", "simplex")
 """Domains that moving a single element leaves."""
 
 
 @dataclass(frozen=True)
 class Track:
-    """One element of the vector of inputs that moves from ``low`` to ``high``, and which output is followed."""
+    """One element of the vector of inputs that moves from ``low`` to ``high``, and which output is followed.
+
+    ``candidates`` are the numbers of that output, of which one that moves is to be followed where ``output`` is only a
+    guess.
+    """
 
     label: str
     leaf: str
@@ -34,12 +40,14 @@ class Track:
     high: float
     elementwise: bool
     unbounded: bool
+    candidates: range = range(0)
 
 
 def tracks(held: Held, slopes: Array | None) -> list[Track]:
     """The tracks of a held function; ``slopes`` (n, m) is its Jacobian at the case where that is known.
 
-    Of every argument the first element moves (of a complex one both parts), then the last and the middle one.
+    Of every argument the first element moves (of a complex one both parts), then the last and the middle one; for each
+    of them every output is followed.
     """
     starts = np.cumsum([0, *(leaf.size for leaf in held.inputs.leaves)])
     pairs = [(leaf, int(start)) for leaf, start in zip(held.inputs.leaves, starts, strict=False)]
@@ -47,7 +55,8 @@ def tracks(held: Held, slopes: Array | None) -> list[Track]:
     most = MOST if max(held.inputs.size, held.outputs.size) <= MANY else OF_MANY
     ranked = [(rank, leaf, start, k) for leaf, start in movable for rank, k in _elements(leaf)]
     chosen = sorted(ranked, key=lambda one: one[0])[:most]
-    return [_track(held, leaf, start, k, slopes) for _, leaf, start, k in sorted(chosen, key=lambda c: c[2] + c[3])]
+    ordered = sorted(chosen, key=lambda c: c[2] + c[3])
+    return [track for _, leaf, start, k in ordered for track in _tracks(held, leaf, start, k, slopes)]
 
 
 def _moves(leaf: Leaf, part: Array) -> bool:
@@ -63,13 +72,29 @@ def _elements(leaf: Leaf) -> Iterator[tuple[int, int]]:
             yield rank, count + place
 
 
-def _track(held: Held, leaf: Leaf, start: int, place: int, slopes: Array | None) -> Track:
-    alike = _alike(held, leaf, place)
-    output = alike if alike is not None else _strongest(slopes, start + place)
+def _tracks(held: Held, leaf: Leaf, start: int, place: int, slopes: Array | None) -> Iterator[Track]:
     low, high = _range(leaf, held.point[start : start + leaf.size])
-    unbounded = alike is not None and (leaf.spec is None or not np.isfinite(leaf.spec.high))
-    label = leaf.label(place)
-    return Track(str(label), label.leaf, start + place, output, low, high, alike is not None, unbounded)
+    label, first = leaf.label(place), 0
+    for output in held.outputs.leaves[:FOLLOWED]:
+        candidates = range(first, first + output.size)
+        alike = _alike(leaf, output, place)
+        number = first + alike if alike is not None else _strongest(slopes, start + place, candidates)
+        unbounded = alike is not None and (leaf.spec is None or not np.isfinite(leaf.spec.high))
+        if number is not None:
+            candidates = range(0)
+        if output.size:
+            yield Track(
+                str(label),
+                label.leaf,
+                start + place,
+                number or first,
+                low,
+                high,
+                alike is not None,
+                unbounded,
+                candidates,
+            )
+        first += output.size
 
 
 def samples(track: Track, count: int, random: np.random.Generator) -> Array:
@@ -81,20 +106,19 @@ def samples(track: Track, count: int, random: np.random.Generator) -> Array:
     return np.sort(np.concatenate([even[:1], inside, even[-1:], special, extreme]), kind="stable")
 
 
-def _alike(held: Held, leaf: Leaf, element: int) -> int | None:
-    """The same element of the first output of the same shape: elementwise functions move this one."""
-    place = 0
-    for output in held.outputs.leaves:
-        if output.shape == leaf.shape:
-            return place + (element if output.complex else element % max(math.prod(leaf.shape), 1))
-        place += output.size
-    return None
+def _alike(leaf: Leaf, output: Leaf, element: int) -> int | None:
+    """The same element of an output of the same shape: elementwise functions move this one."""
+    if output.shape != leaf.shape:
+        return None
+    return element if output.complex else element % max(math.prod(leaf.shape), 1)
 
 
-def _strongest(slopes: Array | None, coordinate: int) -> int:
-    if slopes is None or coordinate >= len(slopes):
-        return 0
-    return int(np.argmax(np.nan_to_num(np.abs(slopes[coordinate]))))
+def _strongest(slopes: Array | None, coordinate: int, candidates: range) -> int | None:
+    """The number that depends most on a coordinate at the case, where that is known."""
+    if slopes is None or not candidates:
+        return None
+    sizes = np.nan_to_num(np.abs(slopes[coordinate, candidates.start : candidates.stop]))
+    return candidates.start + int(np.argmax(sizes)) if sizes.any() else None
 
 
 def _range(leaf: Leaf, part: Array) -> tuple[float, float]:

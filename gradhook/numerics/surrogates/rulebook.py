@@ -11,10 +11,10 @@ import jax
 import numpy as np
 
 from gradhook.comparison.judge import Tolerance
-from gradhook.comparison.probe import Contract, Fault
-from gradhook.comparison.surrogate_probe import Fit, InUse, Sweep, Trial
+from gradhook.comparison.probe import Fault
+from gradhook.comparison.surrogate_probe import Contract, Fit, InUse, Sweep, Trial
 from gradhook.model import Mode
-from gradhook.numerics.finite_difference.richardson import Flags
+from gradhook.numerics.finite_difference.richardson import Array, Flags
 from gradhook.numerics.held import Arguments, Held, Wrt
 from gradhook.numerics.programs import Clock
 from gradhook.numerics.rules import Replay
@@ -126,9 +126,20 @@ class Rules:
         if not self._existing or not self.held.traceable:
             return ()
         mode = self._existing[0]
-        claim = self.battery.claim(mode)
-        known = None if isinstance(claim, Fault) or claim.shape[1] != self.held.outputs.size else claim
-        return sweeps(Line(self.held, self.declared, mode, self.clock), known, self.surrogate_in, self.seed)
+        return sweeps(Line(self.held, self.declared, mode, self.clock), self._jacobian, self.surrogate_in, self.seed)
+
+    @property
+    def _jacobian(self) -> Array | None:
+        """The Jacobian (n, m) at the case, 0 where no coordinate was moved alone; None where outputs are many."""
+        claim = self.battery.claim(self._existing[0])
+        if isinstance(claim, Fault) or claim.shape[1] != self.held.outputs.size:
+            return None
+        found = np.zeros((self.held.inputs.size, self.held.outputs.size))
+        for vector, row in zip(self.battery.rows[0], claim, strict=False):
+            if np.count_nonzero(vector) == 1:
+                place = int(np.flatnonzero(vector)[0])
+                found[place] = row / vector[place]
+        return found
 
 
 def coordinates(arguments: Arguments, exact: Arguments | None) -> Flags:

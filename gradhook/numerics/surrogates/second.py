@@ -7,7 +7,7 @@ only differentiating that value once more can.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import jax
@@ -18,11 +18,12 @@ from gradhook.comparison.judge import ADJOINT
 from gradhook.comparison.probe import Fault
 from gradhook.comparison.surrogate_probe import Trial
 from gradhook.model import Mode
+from gradhook.numerics import rounding
 from gradhook.numerics.drawing import generator
 from gradhook.numerics.finite_difference import directions
+from gradhook.numerics.finite_difference.richardson import Array
 from gradhook.numerics.held import Held
 from gradhook.numerics.programs import Clock
-from gradhook.numerics.rounding import rounding
 from gradhook.numerics.surrogates.declared import Declared, slope_map
 from gradhook.numerics.together import together
 
@@ -36,26 +37,25 @@ def second(held: Held, declared: Declared, modes: tuple[Mode, ...], seed: str, c
     """
     random = generator(seed, "second")
     one, two = (directions.dense(held.inputs, held.point, random) for _ in range(2))
-    w, u = (random.choice([-1.25, -1.0, -0.75, 0.75, 1.0, 1.25], held.outputs.size) for _ in range(2))
+    w, u = (directions.mixed(held.outputs.size, random) for _ in range(2))
     slope = slope_map(held, declared) if declared.order2 == "of the surrogate" else None
     questions = {f"{mode} {name}": ask for mode in modes for name, ask in _asked(held.call, mode, slope).items()}
-    given = (held.point, one, two, w, u)
-    found = together(questions, given, clock)
+    arguments = held.point, one, two, w, u
+    found = together(questions, arguments, clock)
+
+    def rounded(*names: str) -> Array:
+        return np.asarray(sum(rounding.of(questions[name], *arguments) for name in names if name in questions))
+
     trials = []
     for mode in modes:
         first = found[f"{mode} first"]
         if isinstance(first, Fault):
             continue
-        trials.append(Trial(VALUE, mode, found[f"{mode} value"], first))
-        trials.append(Trial(DERIVATIVE, mode, found[f"{mode} derivative"], _wanted(declared, found, mode, first)))
-    if not any((trial.wrong(ADJOINT) & np.isfinite(trial.wanted)).any() for trial in trials):
-        return tuple(trials)
-    own = rounding(questions, given, clock)
-    parts = {VALUE: ("value", "first"), DERIVATIVE: ("derivative", "declared")}
-    return tuple(
-        replace(trial, allowed=sum(own.get(f"{trial.mode} {part}", np.zeros(1)) for part in parts[trial.name]))
-        for trial in trials
-    )
+        value = Trial(VALUE, mode, found[f"{mode} value"], first)
+        derivative = Trial(DERIVATIVE, mode, found[f"{mode} derivative"], _wanted(declared, found, mode, first))
+        trials.append(value.rounded(ADJOINT, partial(rounded, f"{mode} value", f"{mode} first")))
+        trials.append(derivative.rounded(ADJOINT, partial(rounded, f"{mode} derivative", f"{mode} declared")))
+    return tuple(trials)
 
 
 def _wanted(declared: Declared, found: dict[str, Any], mode: Mode, like: Any) -> Any:

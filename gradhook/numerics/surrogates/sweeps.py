@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import groupby
+
 import jax.numpy as jnp
 import numpy as np
 
+from gradhook.comparison.agreement import UNDERFLOW, differ
 from gradhook.comparison.judge import SURROGATE
 from gradhook.comparison.surrogate_probe import Stray, Sweep
 from gradhook.numerics.drawing import generator
@@ -25,17 +29,45 @@ LARGEST = 4096
 
 
 def sweeps(line: Line, slopes: Array | None, spoken: Flags, seed: str) -> tuple[Sweep, ...]:
-    """One sweep for elements of every argument; ``spoken`` (n,) marks of which the declaration speaks."""
+    """Sweeps of elements of every argument, one for each output that depends on it.
+
+    ``spoken`` (n,) marks the coordinates of which the declaration speaks.
+    """
     if max(line.held.inputs.size, line.held.outputs.size) > LARGEST or not line.held.outputs.size:
         return ()
-    return tuple(_sweep(line, track, bool(spoken[track.coordinate]), seed) for track in tracks(line.held, slopes))
+    found: list[Sweep] = []
+    for coordinate, group in groupby(tracks(line.held, slopes), key=lambda track: track.coordinate):
+        alike = list(group)
+        runs = [_run(line, track, bool(spoken[coordinate]), seed) for track in alike]
+        # A number that neither moves nor has a slope depends on another input: at least one is told of each.
+        live = [run for run in runs if not _still(*run)] or runs[:1]
+        found += [_sweep(line, track, points, bool(spoken[coordinate])) for track, points in live]
+    return tuple(found)
 
 
-def _sweep(line: Line, track: Track, spoken: bool, seed: str) -> Sweep:
+def _run(line: Line, track: Track, spoken: bool, seed: str) -> tuple[Track, Points]:
+    """The samples of a track; one that guessed its output follows the number that moves most beside its size."""
     # All elements of an argument visit the same points, so that alike ones show the same boundaries.
     at = samples(track, COUNT, generator(seed, "sweep", track.leaf))
     points = line.run(track.coordinate, at, np.full(COUNT, track.output), spoken)
-    free = line.declared.derivative_of is not None
+    if not track.candidates:
+        return track, points
+    values = points.values[:, track.candidates.start : track.candidates.stop]
+    with np.errstate(all="ignore"):
+        moved = np.nan_to_num(np.ptp(values, axis=0) / np.abs(values).max(axis=0), posinf=0.0)
+    track = replace(track, output=track.candidates.start + int(np.argmax(moved)), candidates=range(0))
+    return track, line.run(track.coordinate, at, np.full(COUNT, track.output), spoken)
+
+
+def _still(track: Track, points: Points) -> bool:
+    """Whether neither value nor derivative nor what was declared shows that the output depends on the input."""
+    value = points.values[:, track.output]
+    constant = bool(((value == value[0]) | np.isnan(value)).all())
+    return constant and bool((points.slope == 0).all() and (np.nan_to_num(points.declared) == 0).all())
+
+
+def _sweep(line: Line, track: Track, points: Points, spoken: bool) -> Sweep:
+    at, free = points.at, line.declared.derivative_of is not None
     found = boundaries(line, track, points, spoken, free)
     bias, coincides = _truth(line, track, at, [b.at[1] for b in found], spoken)
     strays = (*_values(line, track, points), *_slopes(line, track, points))
@@ -73,11 +105,10 @@ def _same(value: Array, reference: Array) -> Flags:
 
 def _slopes(line: Line, track: Track, points: Points) -> list[Stray]:
     """Samples at which the derivative is not the declared one; on a boundary of the latter another check asks."""
-    core = (points.at >= track.low) & (points.at <= track.high) & np.isfinite(points.declared)
-    scale = float(np.abs(points.declared[core]).max(initial=0.0))
-    with np.errstate(all="ignore"):
-        gap = np.abs(points.slope - points.declared)
-        wrong = np.isfinite(points.declared) & ~(gap <= SURROGATE * np.maximum(scale, np.abs(points.declared)))
+    asked, allowed = np.isfinite(points.declared), np.full(1, UNDERFLOW)
+    if (asked & differ(points.slope, points.declared, SURROGATE, allowed)).any():
+        allowed = UNDERFLOW + line.rounding(track.coordinate, points.at, np.full(len(points.at), track.output), True)
+    wrong = asked & differ(points.slope, points.declared, SURROGATE, allowed)
     name = str(line.held.outputs.labels()[track.output])
     rows = np.nonzero(wrong & ~_near_a_leap(line, track, points, wrong))[0]
     order = sorted(rows, key=lambda row: abs(points.at[row]))

@@ -9,7 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from gradhook.comparison.probe import Contract, Fault
+from gradhook.comparison.probe import Fault
+from gradhook.comparison.surrogate_probe import Contract
 from gradhook.errors import GradhookError
 from gradhook.numerics.demands import Demands, Situation
 from gradhook.numerics.instruments import Instruments
