@@ -102,7 +102,7 @@ def gather(
     if not moved:
         raise GradhookError(
             "none of the arguments is a floating number or array, so there is nothing to differentiate",
-            _floating_remedy(args, kwargs),
+            shape_remedy(args, kwargs) or "give floats (1.0, normal(3), …), or name them with wrt=",
         )
     space = Space(tuple(described))
     return Arguments(tuple(leaves), tuple(moved), treedef, space, vector_of(space, [leaves[p] for p in moved]))
@@ -136,15 +136,13 @@ def _value(given: Any, still: bool, random: np.random.Generator) -> Any:
     return _promote(draw(given, random) if isinstance(given, Spec) else given)
 
 
-def _floating_remedy(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
-    """What to write instead, where whole numbers in a tuple look like a shape."""
-    shape = next((value for value in (*args, *kwargs.values()) if is_shape(value)), None)
-    if shape is not None:
-        return f"did you mean normal({', '.join(map(str, shape))}), an array of the shape {tuple(shape)}?"
-    return "give floats (1.0, normal(3), …), or name them with wrt="
+def shape_remedy(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+    """What to write instead of whole numbers in a tuple that look like a shape; empty where there are none."""
+    shape = next((value for value in (*args, *kwargs.values()) if _is_shape(value)), None)
+    return f"did you mean normal({', '.join(map(str, shape))}), an array of the shape {shape}?" if shape else ""
 
 
-def is_shape(value: Any) -> bool:
+def _is_shape(value: Any) -> bool:
     """Whether a value is a tuple of sizes, as it stands where an array of that shape may be meant."""
     return isinstance(value, tuple) and len(value) > 0 and all(type(size) is int and size > 0 for size in value)
 
