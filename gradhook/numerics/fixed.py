@@ -2,8 +2,8 @@
 
 ``jax.custom_jvp`` and ``jax.custom_vjp`` name them in ``nondiff_argnums``, ``jax.jit`` in ``static_argnums`` and
 ``static_argnames``. All three find an argument that is given by keyword through the signature, so a parameter is known
-here by its name. equinox differentiates the first argument of a ``filter_custom_vjp`` only, and no keyword argument of a
-``filter_custom_jvp``: https://docs.kidger.site/equinox/api/autodiff/
+here by its name. equinox differentiates the first argument of a ``filter_custom_vjp`` only, and no argument of a
+``filter_custom_jvp`` that is given by keyword: https://docs.kidger.site/equinox/api/transformations/
 """
 
 from __future__ import annotations

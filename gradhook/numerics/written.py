@@ -66,7 +66,7 @@ def equinox_rule(found: Any) -> str | None:
 def _under(rule: Any) -> Any:
     """The function that a rule of equinox is made of; a ``filter_custom_jvp`` alone holds it in a closure."""
     inner = rule.fn
-    if isinstance(inner, jax.custom_derivatives.custom_jvp):
-        code = inner.fun.__code__
-        inner = inner.fun.__closure__[code.co_freevars.index("fn")].cell_contents if "fn" in code.co_freevars else inner
-    return inner
+    code = inner.fun.__code__ if isinstance(inner, jax.custom_derivatives.custom_jvp) else None
+    if code is None or "fn" not in code.co_freevars:
+        return inner
+    return inner.fun.__closure__[code.co_freevars.index("fn")].cell_contents

@@ -148,7 +148,7 @@ def _args(given: Any, configured: bool, what: str = "args=") -> tuple[Any, ...]:
     if isinstance(given, list) and given and all(type(item) in (tuple, Case, Raises) for item in given):
         raise GradhookError(
             f"{what} is a list of tuples",
-            'several inputs are cases={"first": (x, y), "second": (…)}; one input of tuples is a tuple: args=((…), (…))',
+            'several inputs are cases={"first": (x, y), "second": (…)}, one input of tuples is args=((…), (…))',
         )
     if isinstance(given, Spec) or not isinstance(given, (tuple, list)):
         kind = "one input" if isinstance(given, Spec) else f"a {type(given).__name__}"

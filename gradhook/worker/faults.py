@@ -9,15 +9,18 @@ import re
 import sys
 import sysconfig
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
-from gradhook import annotations
+from gradhook.annotations import case, gradcheck, raises, surrogate
 from gradhook.model import Finding, Target, TargetReport, Verdict
 
 _SHOWN = 3
-_UNKNOWN = re.compile(r"TypeError: (gradcheck|surrogate|case|raises)\(\) got an unexpected keyword argument '(\w+)'.*")
+_ANNOTATIONS: Mapping[str, Callable[..., object]] = {
+    "gradcheck": gradcheck, "surrogate": surrogate, "case": case, "raises": raises,
+}  # fmt: skip
+_UNKNOWN = re.compile(rf"TypeError: ({'|'.join(_ANNOTATIONS)})\(\) got an unexpected keyword argument '(\w+)'.*")
 LONGEST = 300
 """Characters of an exception's own message that a finding quotes."""
 
@@ -152,7 +155,7 @@ def _help(code: str, error: BaseException, root: Path, path: str | None) -> str:
 
 def _keywords(name: str, unknown: str) -> str:
     """What a keyword that one of the annotations does not have may be meant to be."""
-    parameters = inspect.signature(getattr(annotations, name)).parameters.values()
+    parameters = inspect.signature(_ANNOTATIONS[name]).parameters.values()
     known = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
     near = difflib.get_close_matches(unknown, known, 1)
     hint = f"did you mean {near[0]}=? " if near else ""

@@ -36,7 +36,7 @@ def on_instance(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def lacks_instance(function: Any, situation: Situation) -> bool:
-    """Whether a method's arguments are right but for the instance; one that is no array nor a number is taken for it."""
+    """Whether a method's arguments are right but for the instance, which is neither an array nor a number."""
     args = situation.args
     if owner(function) is None or not _binds(function, (None, *args), situation):
         return False
