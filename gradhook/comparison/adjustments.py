@@ -68,7 +68,9 @@ def ask_witness(
     """Let the complex step decide what differences leave unresolved or dispute; where both speak they must agree."""
     steep = np.isin(judged.code, list(NO_SLOPE.values()))
     smooth = np.isin(measured.shape, [shape_number(shape) for shape in (Shape.SMOOTH, Shape.EDGE)])
-    open_ = (judged.verdict == Verdict.UNDECIDED) & (np.isin(judged.code, UNRESOLVED) | steep)
+    # A bend that is seen above noise or a plateau alone may lie beside the point: the equations at the point decide.
+    beside = (judged.code == "GRD401") & (measured.noise > 0)
+    open_ = (judged.verdict == Verdict.UNDECIDED) & (np.isin(judged.code, UNRESOLVED) | steep | beside)
     asked = (open_ | (smooth & (judged.verdict == Verdict.FAIL)) | _barely(claim, judged)) & np.isfinite(claim)
     asked &= (judged.witness != EQUATIONS) & np.isfinite(measured.centre)[None, :]
     if not asked.any() or (found := probe.witness(study.path, mode)) is None:
