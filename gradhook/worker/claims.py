@@ -121,7 +121,8 @@ def _real(path: str) -> str:
 
 def _decorates(left: Left, target: Target, module: ModuleType) -> Iterator[Claim]:
     """Claims at the target's place on the object that the module exports under its name."""
-    yield from (claim for claim in left.get(_place(target), ()) if _exports(module, target, claim))
+    if target.source == "decorator":
+        yield from (claim for claim in left.get(_place(target), ()) if _exports(module, target, claim))
 
 
 def _near(left: Left, target: Target, module: ModuleType) -> Iterator[Claim]:
@@ -158,10 +159,13 @@ def _discover(
 
 
 def _discovered(claim: Claim, neighbour: Target, module: ModuleType) -> Target:
-    """A target for a claim in the same file as ``neighbour``, with the module's name for the object, else its own."""
+    """A target for a claim in the same file as ``neighbour``, named after the object.
+
+    What a function made has the module's name for it, where there is one.
+    """
     subject = plain(claim.subject, None)
-    name = name_in(module, subject)
-    name = name or getattr(subject, "__qualname__", None) or getattr(subject, "__name__", None) or f"line {claim.line}"
+    name = getattr(subject, "__qualname__", None) or getattr(subject, "__name__", None) or f"line {claim.line}"
+    name = name_in(module, subject) or name if "<" in str(name) else name
     return Target(
         module=neighbour.module,
         qualname=str(name),
