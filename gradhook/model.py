@@ -24,6 +24,8 @@ class Verdict(StrEnum):
 
     SKIP = "skip"
     PASS = "pass"
+    ADVICE = "advice"
+    """Of findings alone: the claim holds, and what was found lies beyond it. Questions and targets pass with it."""
     UNDECIDED = "undecided"
     FAIL = "fail"
     ERROR = "error"
@@ -33,8 +35,9 @@ _SEVERITY = {verdict: rank for rank, verdict in enumerate(Verdict)}
 
 
 def worst(verdicts: Sequence[Verdict]) -> Verdict:
-    """The gravest of several verdicts; ``SKIP`` when there are none."""
-    return max(verdicts, key=_SEVERITY.__getitem__, default=Verdict.SKIP)
+    """The gravest of several verdicts, in which advice is a pass; ``SKIP`` when there are none."""
+    gravest = max(verdicts, key=_SEVERITY.__getitem__, default=Verdict.SKIP)
+    return Verdict.PASS if gravest is Verdict.ADVICE else gravest
 
 
 class ClaimKind(StrEnum):
@@ -121,12 +124,26 @@ class Finding:
     error: float | None = None
     tolerance: float | None = None
     resolution: float | None = None
+    witness: str | None = None
+    """What ``measured`` comes from: ``differences``, ``complex step``, ``equations``; ``disagree`` where two differ."""
     path: str | None = None
     line: int | None = None
     help: str = ""
     reproduce: str | None = None
     curve: Curve | None = None
     """What a picture of it needs; there with the setting ``curves`` only, as those of ``Outcome`` are."""
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """The elements of one input leaf that passed: the coarsest resolution among them, and what resolved them.
+
+    ``witness`` is ``differences``, ``complex step``, ``equations`` (a proof of 0), or several of these, joined by commas.
+    """
+
+    leaf: str
+    resolution: float
+    witness: str
 
 
 @dataclass(frozen=True)
@@ -144,6 +161,8 @@ class Outcome:
     """Of a pass: that of its worst resolved element."""
     jacobian: Jacobian | None = None
     staircases: tuple[Staircase, ...] = ()
+    leaves: tuple[Resolved, ...] = ()
+    """Of a comparison of derivatives: each input leaf on its own."""
 
 
 @dataclass(frozen=True)
@@ -216,9 +235,16 @@ class CheckSettings:
     """Whether reports tell how each case was examined."""
 
 
-_GRAVEST_FIRST = {Verdict.ERROR: 0, Verdict.FAIL: 1, Verdict.UNDECIDED: 2, Verdict.SKIP: 3, Verdict.PASS: 4}
+_GRAVEST_FIRST = {
+    Verdict.ERROR: 0, Verdict.FAIL: 1, Verdict.UNDECIDED: 2, Verdict.SKIP: 3, Verdict.ADVICE: 4, Verdict.PASS: 5,
+}  # fmt: skip
 
 
 def gravest_first(findings: list[Finding]) -> tuple[Finding, ...]:
-    """Findings in the order in which a reader wants them; equals keep the order of the checks."""
-    return tuple(sorted(findings, key=lambda f: _GRAVEST_FIRST[f.verdict]))
+    """Findings in the order in which a reader wants them; equals keep the order of the checks.
+
+    Advice that several cases give in the same words is there once.
+    """
+    said = {(f.code, f.message): f for f in reversed(findings) if f.verdict is Verdict.ADVICE}
+    once = [f for f in findings if f.verdict is not Verdict.ADVICE or said[f.code, f.message] is f]
+    return tuple(sorted(once, key=lambda f: _GRAVEST_FIRST[f.verdict]))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gradhook.model import ClaimKind, Finding, Outcome, Seconds, Target, TargetReport, Verdict, worst
+from gradhook.model import ClaimKind, Finding, Outcome, Resolved, Seconds, Target, TargetReport, Verdict, worst
 from gradhook.pictures import Curve, Jacobian, Staircase
 from gradhook.report import Change, Ignored, Notice, Report
 from gradhook.reporters.json_report import SCHEMA
@@ -49,15 +49,18 @@ def read(text: str) -> tuple[Report, int]:
 def _believe(report: Report, document: Mapping[str, Any], code: int) -> None:
     """Raises ValueError where verdicts, counts and exit code contradict each other: somebody has meddled with them."""
     counts = {verdict.value: count for verdict, count in report.counts.items()}
-    milder = [
-        t.target.name for t in report.targets if worst([t.verdict, *(f.verdict for f in t.findings)]) != t.verdict
-    ]
+    milder = [t.target.name for t in report.targets if worst([t.verdict, *_grave(t)]) != t.verdict]
     if milder or document["verdict"] != report.verdict or document["counts"] != counts:
         raise ValueError(f"its verdicts contradict each other{f' ({milder[0]})' if milder else ''}")
     if not all(isinstance(setting, dict) for setting in report.settings.values()):
         raise ValueError("its settings are no table")
     if code not in (0, 1, 2, 130) or code < _least(report):
         raise ValueError(f"its exit code {code} contradicts its verdict {report.verdict}")
+
+
+def _grave(target: TargetReport) -> list[Verdict]:
+    """The verdicts of findings; advice makes no target better or worse."""
+    return [finding.verdict for finding in target.findings if finding.verdict is not Verdict.ADVICE]
 
 
 def _least(report: Report) -> int:
@@ -116,6 +119,7 @@ def _outcome(item: Mapping[str, Any]) -> Outcome:
         item["code"], Verdict(item["verdict"]), item["case"], resolution=_number(item["resolution"]), note=item["note"],
         curve=_curve(item.get("curve")), jacobian=_jacobian(item.get("jacobian")),
         staircases=tuple(map(_staircase, item.get("staircases") or ())),
+        leaves=tuple(map(_resolved, item.get("leaves") or ())),
     )  # fmt: skip
 
 
@@ -136,6 +140,10 @@ def _jacobian(item: Mapping[str, Any] | None) -> Jacobian | None:
     _fit([*tables, item["inputs"]])
     _fit([item["outputs"], *(row for table in tables for row in table)])
     return Jacobian(item["mode"], tuple(map(str, item["inputs"])), tuple(map(str, item["outputs"])), *tables)
+
+
+def _resolved(item: Mapping[str, Any]) -> Resolved:
+    return Resolved(str(item["leaf"]), _known(item["resolution"]), str(item["witness"]))
 
 
 def _staircase(item: Mapping[str, Any]) -> Staircase:

@@ -13,7 +13,7 @@ from typing import Any
 from gradhook.model import Finding, Outcome, TargetReport
 from gradhook.report import Ignored, Notice, Report
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 def render(report: Report, exit_code: int | None = None) -> str:
@@ -63,7 +63,7 @@ def _finding(finding: Finding, report: TargetReport) -> dict[str, Any]:
 
 
 def _outcome(outcome: Outcome) -> dict[str, Any]:
-    names = ("code", "verdict", "case", "resolution", "note", "curve", "jacobian", "staircases")
+    names = ("code", "verdict", "case", "resolution", "note", "curve", "jacobian", "staircases", "leaves")
     return {name: getattr(outcome, name) for name in names}
 
 

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from gradhook.model import ClaimKind, Finding, TargetReport, Verdict, worst
+from gradhook.model import ClaimKind, Finding, Resolved, TargetReport, Verdict, worst
 from gradhook.pictures import Curve
-from gradhook.report import Notice, Report
+from gradhook.report import Report
 from gradhook.reporters import changes
+from gradhook.reporters.beside import advised, changed, noticed
 from gradhook.reporters.durations import slowest
 from gradhook.reporters.environment import environment_parts
 from gradhook.reporters.ladder import ladder
@@ -66,8 +67,9 @@ def render(
     """
     view = View(width, color, verbose, quiet, only_failures, blocks, sources)
     parts = [_file(path, targets, view) for path, targets in _by_file(report.targets, view)]
-    parts += [_notices(notices, view)] if (notices := changes.others(report)) and not only_failures else []
-    parts += [_changes(report, view)] if report.against else []
+    parts += [lines] if not only_failures and (lines := advised(report.targets, view)) else []
+    parts += [noticed(notices, view)] if (notices := changes.others(report)) and not only_failures else []
+    parts += [changed(report, view)] if report.against else []
     parts += [lines] if (lines := list(slowest(report, durations))) else []
     parts += [lines] if (lines := _left(report, view)) else []
     last = [view.paint(summary(report), STYLE[report.verdict] if report.targets else "1")]
@@ -205,9 +207,22 @@ def _asides(report: TargetReport, view: View) -> Iterator[str]:
         why.setdefault(outcome.note or "does not apply", {})[outcome.code] = None
     for note, codes in why.items():
         yield from below(f"{', '.join(codes)} skipped: {note}", view)
+    yield from (line for text in _leaves(report) for line in below(text, view))
     passed = ((o.code, o.note) for o in report.outcomes if o.verdict is Verdict.PASS and o.note)
     for code, note in dict.fromkeys(passed):
         yield from below(f"{code} passed: {note}", view)
+
+
+def _leaves(report: TargetReport) -> Iterator[str]:
+    """How finely each input leaf was resolved, and by what, where leaves differ or not differences alone did it."""
+    found: dict[str, list[Resolved]] = {}
+    for leaf in (leaf for outcome in report.outcomes for leaf in outcome.leaves):
+        found.setdefault(leaf.leaf, []).append(leaf)
+    if all(leaf.witness == "differences" for leaves in found.values() for leaf in leaves) and len(found) < 2:
+        return
+    for name, leaves in found.items():
+        witnesses = ", ".join(dict.fromkeys(w for leaf in leaves for w in leaf.witness.split(", ")))
+        yield f"{name}: {resolution(max(leaf.resolution for leaf in leaves))}, by {witnesses}"
 
 
 def _cases(report: TargetReport) -> Iterator[str]:
@@ -227,24 +242,3 @@ def _printed(output: str, view: View) -> Iterator[str]:
     if len(kept) < len(lines):
         yield " " * view.indent + f"| … {len(lines) - len(kept)} lines before; -v shows all"
     yield from (" " * view.indent + f"| {line}" for line in kept)
-
-
-def _notices(notices: Iterable[Notice], view: View) -> list[str]:
-    lines = [view.paint("notices", "1")]
-    for notice in notices:
-        first, *rest = below(f"{notice.path}:{notice.line}: {notice.code} {notice.message}", view)
-        lines += ["  " + first.lstrip(), *rest]
-    return lines
-
-
-def _changes(report: Report, view: View) -> list[str]:
-    """A table with aligned columns, and without a line of its own for the names of the columns."""
-    table = [
-        (kind, what, option, f"{before} -> {now}", place)
-        for kind, what, option, before, now, place in changes.rows(report)
-    ]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip() for cells in table
-    ]
-    return [view.paint(f"asks less than {changes.revision(report)}", "1"), *(f"  {line}" for line in lines)]
