@@ -16,10 +16,9 @@ from gradhook.cli.exits import CLEAN, exit_code
 from gradhook.cli.printing import deliver
 from gradhook.cli.progress import option as progress_option
 from gradhook.cli.progress import progress
-from gradhook.cli.view import named, seen
+from gradhook.cli.view import chosen, named, seen
 from gradhook.config import Source
 from gradhook.config.settings import BY_KEY
-from gradhook.errors import GradhookError
 from gradhook.report import Report
 from gradhook.reporters.wording import clean, summary
 
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 class _Form:
     """What was asked of the report."""
 
-    name: str
+    names: tuple[str, ...]
     shard: shards.Shard | None
     wanted: formats.Wanted
     output_file: Path | None
@@ -78,7 +77,7 @@ def check(
     durations: int,
     affected: bool,
     watches: bool,
-    name: str,
+    names: tuple[str, ...],
     quiet: bool,
     only_failures: bool,
     verbose: bool,
@@ -90,12 +89,12 @@ def check(
 
     pictures = {"curves": True} if formats.wants_pictures(wanted, verbose) else {}
     find = partial(
-        _found, paths, {**options.overrides(said), **pictures}, options.source_of(said), name, config_from,
+        _found, paths, {**options.overrides(said), **pictures}, options.source_of(said), names, config_from,
         affected and bool(paths),
     )  # fmt: skip
     view = {"verbose": verbose, "quiet": quiet, "only_failures": only_failures, "quotes": True}
     look = formats.look(color, output_file, durations=durations, **view)
-    tell = partial(_told, _Form(name, shard, wanted, output_file, look, against, affected))
+    tell = partial(_told, _Form(names, shard, wanted, output_file, look, against, affected))
     if shows:
         return _shown(find())
     if watches:
@@ -146,23 +145,23 @@ def _found(
     paths: Sequence[Path],
     overrides: Mapping[str, Any],
     source: Source,
-    name: str,
+    names: Sequence[str],
     config_from: str | None,
     affected: bool,
 ) -> Sequence[Project]:
     find = partial(_finder(affected), paths, overrides, source=source)
-    choose = named if affected else _chosen
+    choose = named if affected else chosen
     if not config_from:
-        return choose(find(), name)
+        return choose(find(), names)
     from gradhook.against.base import settings_from
 
     with settings_from(config_from, Path.cwd()) as read:
-        return choose(find(read=read), name)
+        return choose(find(read=read), names)
 
 
 def _told(form: _Form, checked: Report, projects: Sequence[Project]) -> int:
     """Deliver the report in every form that was asked for; the exit code."""
-    report = _labelled(seen(checked, projects, Path.cwd(), form.name), form.shard)
+    report = _labelled(seen(checked, projects, Path.cwd(), form.names), form.shard)
     report = loosening.noted(report, projects, form.against) if form.against else report
     code = interrupts.code() if report.interrupted else exit_code(report, projects)
     written = options.output_format(projects)
@@ -206,15 +205,3 @@ def _with_nothing(text: str, report: Report, projects: Sequence[Project], writte
         return f"{text}\n{line}\n" if text else f"{line}\n"
     click.echo(line, err=True)
     return text
-
-
-def _chosen(projects: Sequence[Project], name: str) -> Sequence[Project]:
-    """Those with ``name`` in their names.
-
-    Raises:
-        GradhookError: there is none, though there are targets.
-    """
-    chosen = named(projects, name)
-    if not any(p.targets for p in chosen) and any(p.targets for p in projects):
-        raise GradhookError(f"no target has {name!r} in its name", "`gradhook list` shows the names")
-    return chosen

@@ -10,7 +10,7 @@ import click
 from gradhook.cli import options
 from gradhook.cli.exits import CLEAN
 from gradhook.cli.printing import deliver
-from gradhook.cli.view import named, notices, target_from
+from gradhook.cli.view import chosen, notices, target_from
 from gradhook.reporters.target_list import as_json, as_lines, as_table
 
 
@@ -19,11 +19,11 @@ from gradhook.reporters.target_list import as_json, as_lines, as_table
 @options.settings("exclude", "select", "ignore", "unclaimed", "output_format")
 @options.source
 @options.name
-def list_targets(paths: tuple[Path, ...], name: str, **said: Any) -> int:
+def list_targets(paths: tuple[Path, ...], names: tuple[str, ...], **said: Any) -> int:
     """List the annotated functions in PATHS, and custom rules without a claim; no code is imported."""
     from gradhook import session  # a third of the start-up, which `gradhook --help` does not need
 
-    projects = named(session.find(paths, options.overrides(said), source=options.source_of(said)), name)
+    projects = chosen(session.find(paths, options.overrides(said), source=options.source_of(said)), names)
     here = Path.cwd()
     targets = [target_from(here, target) for project in projects for target in project.targets]
     remarks = [notice for project in projects for notice in notices(project, here)]

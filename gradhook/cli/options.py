@@ -38,9 +38,9 @@ def paths(command: Command) -> Command:
 
 
 def name(command: Command) -> Command:
-    """``-k NAME``."""
-    words = "Only targets whose name contains this."
-    option = click.option("-k", "name", metavar="NAME", default="", shell_complete=complete_targets, help=words)
+    """``-k NAME``, any number of times."""
+    words = "Only targets whose name contains this; several are joined by or."
+    option = click.option("-k", "names", metavar="NAME", multiple=True, shell_complete=complete_targets, help=words)
     return option(command)
 
 

@@ -5,6 +5,7 @@ Inside, paths start at a project's root; outside, at the working directory, from
 
 from __future__ import annotations
 
+import difflib
 import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradhook.config import Config
 from gradhook.config.settings import BY_KEY
+from gradhook.errors import GradhookError
 from gradhook.model import Finding, Target, TargetReport, Verdict
 from gradhook.report import Ignored, Notice, Report
 
@@ -31,20 +33,39 @@ def _said(value: Any) -> list[str]:
     return [",".join(value) if isinstance(value, tuple) else f"{value:g}" if isinstance(value, float) else str(value)]
 
 
-def named(projects: Sequence[Project], name: str) -> tuple[Project, ...]:
-    """The projects with only those targets whose name contains ``name``."""
-    return tuple(project.only(lambda target: name in target.name) for project in projects)
+def named(projects: Sequence[Project], names: Sequence[str]) -> tuple[Project, ...]:
+    """The projects with only those targets whose name contains one of ``names``, all of them if there are none."""
+    return tuple(project.only(lambda target: _has(target.name, names)) for project in projects)
 
 
-def seen(report: Report, projects: Sequence[Project], here: Path, name: str = "") -> Report:
-    """The report as it is shown: targets with ``name`` in theirs, notices that were asked for, paths from ``here``."""
+def chosen(projects: Sequence[Project], names: Sequence[str]) -> tuple[Project, ...]:
+    """As ``named``, where every one of the names has to be some target's.
+
+    Raises:
+        GradhookError: one of the names is in no target's name, though there are targets.
+    """
+    known = [target.name for project in projects for target in project.targets]
+    for name in names if known else ():
+        if not any(name in one for one in known):
+            near = difflib.get_close_matches(name, [*known, *(one.partition(":")[2] for one in known)], 1)
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            raise GradhookError(f"no target has {name!r} in its name", f"{hint}`gradhook list` shows the names")
+    return named(projects, names)
+
+
+def _has(name: str, parts: Sequence[str]) -> bool:
+    return not parts or any(part in name for part in parts)
+
+
+def seen(report: Report, projects: Sequence[Project], here: Path, names: Sequence[str] = ()) -> Report:
+    """The report as it is shown: targets with one of ``names``, notices that were asked for, paths from ``here``."""
     configs = {str(project.config.root): project.config for project in projects}
-    targets = (t for t in report.targets if name in t.target.name)
+    targets = (t for t in report.targets if _has(t.target.name, names))
     return replace(
         report,
         targets=tuple(_target_report(t, configs.get(t.target.root), here) for t in targets),
         notices=tuple(_from(here, notice) for notice in report.notices),
-        ignored=tuple(_from(here, item) for item in report.ignored if name in item.target or not item.target),
+        ignored=tuple(_from(here, item) for item in report.ignored if _has(item.target, names) or not item.target),
     )
 
 

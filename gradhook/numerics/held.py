@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping, Sequence
+import difflib
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,8 +16,9 @@ from gradhook.errors import GradhookError
 from gradhook.inputs import Spec
 from gradhook.numerics.drawing import draw
 from gradhook.numerics.finite_difference.richardson import Array
+from gradhook.numerics.fixed import Fixed, drawn, fixed
 from gradhook.numerics.trees import Space, is_array, is_floating, leaf_of, vector_of
-from gradhook.numerics.written import signature
+from gradhook.numerics.written import parameter_names
 
 Wrt = int | str | Sequence[int | str] | None
 
@@ -77,31 +78,73 @@ def gather(
 ) -> Arguments:
     """Draw the specs among the arguments, promote floating leaves to float64, and select those to differentiate.
 
+    What the function itself holds fixed (``nondiff_argnums``, ``static_argnames``) is handed over as it is.
+
     Raises:
         GradhookError: ``wrt`` names no argument, or nothing is left to differentiate.
     """
-    names = _parameter_names(function, len(args))
-    flat, treedef = jax.tree_util.tree_flatten_with_path((args, dict(kwargs)), is_leaf=lambda x: isinstance(x, Spec))
-    chosen = _chosen(wrt, names, kwargs)
+    names = parameter_names(function, len(args))
+    kept = fixed(function, len(args), kwargs)
+    chosen = _chosen(wrt, names, kwargs, kept)
+    flat, treedef = jax.tree_util.tree_flatten_with_path(
+        _sealed(args, kwargs, names, kept), is_leaf=lambda leaf: isinstance(leaf, Spec)
+    )
     leaves, moved, described = [], [], []
     for place, (path, given) in enumerate(flat):
         spec = given if isinstance(given, Spec) else None
         top = _top(path, names)
-        fixed = chosen is not None and top not in chosen
-        # A number that is not differentiated stays one: an array, even a constant one, cannot be branched on in a jit.
-        keep = fixed and isinstance(given, (int, float, complex))
-        value = given if keep else _promote(draw(spec, random) if spec else given)
+        still = top not in chosen
+        value = _value(given, still, random)
         leaves.append(value)
-        if is_floating(value) and not fixed:
+        if is_floating(value) and not still:
             moved.append(place)
             described.append(leaf_of(top + jax.tree_util.keystr(path[2:]), value, spec, top))
     if not moved:
         raise GradhookError(
             "none of the arguments is a floating number or array, so there is nothing to differentiate",
-            "give floats (1.0, normal(3), …), or name them with wrt=",
+            shape_remedy(args, kwargs) or "give floats (1.0, normal(3), …), or name them with wrt=",
         )
     space = Space(tuple(described))
     return Arguments(tuple(leaves), tuple(moved), treedef, space, vector_of(space, [leaves[p] for p in moved]))
+
+
+def differentiated(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], wrt: Wrt) -> Wrt:
+    """``wrt``, or where nothing was said every argument but those that the function holds fixed, if there are such."""
+    kept = fixed(function, len(args), kwargs)
+    if wrt is not None or not kept:
+        return wrt
+    names = parameter_names(function, len(args))
+    return [*(k for k, name in enumerate(names) if name not in kept), *(k for k in kwargs if k not in kept)]
+
+
+def _sealed(args: tuple[Any, ...], kwargs: Mapping[str, Any], names: Sequence[str], kept: Collection[str]) -> Any:
+    """The arguments with those that are held fixed as one leaf each."""
+    return (
+        tuple(Fixed(value) if name in kept else value for name, value in zip(names, args, strict=True)),
+        {name: Fixed(value) if name in kept else value for name, value in kwargs.items()},
+    )
+
+
+def _value(given: Any, still: bool, random: np.random.Generator) -> Any:
+    """What the function is handed for a leaf; an array cannot be hashed, so one that is held fixed is promoted too."""
+    if isinstance(given, Fixed):
+        value = drawn(given.value, random)
+        return _promote(value) if hasattr(value, "dtype") and hasattr(value, "shape") else value
+    # A number that is not differentiated stays one: an array, even a constant one, cannot be branched on in a jit.
+    if still and isinstance(given, (int, float, complex)):
+        return given
+    return _promote(draw(given, random) if isinstance(given, Spec) else given)
+
+
+def shape_remedy(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+    """What to write instead of whole numbers in a tuple that look like a shape; empty where there are none."""
+    shape = next((value for value in (*args, *kwargs.values()) if _is_shape(value)), None)
+    return f"did you mean normal({', '.join(map(str, shape))}), an array of the shape {shape}?" if shape else ""
+
+
+def _is_shape(value: Any) -> bool:
+    """Whether a value is a tuple of sizes, as it stands where an array of that shape may be meant."""
+    return isinstance(value, tuple) and len(value) > 0 and all(type(size) is int and size > 0 for size in value)
 
 
 def hold(function: Callable[..., Any], arguments: Arguments) -> Held:
@@ -141,34 +184,30 @@ def _promote(value: Any) -> Any:
     return jnp.asarray(value).astype(jnp.promote_types(jnp.asarray(value).dtype, jnp.float64))
 
 
-def _parameter_names(function: Any, count: int) -> list[str]:
-    """The names of the positional parameters, as far as the function tells them."""
-    try:
-        parameters = list(signature(function).parameters.values())
-    except (TypeError, ValueError):
-        parameters = []
-    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    names = [p.name for p in parameters if p.kind in positional]
-    rest = next((p.name for p in parameters if p.kind is inspect.Parameter.VAR_POSITIONAL), "arg")
-    return [names[i] if i < len(names) else f"{rest}[{i - len(names)}]" for i in range(count)]
-
-
 def _top(path: tuple[Any, ...], names: Sequence[str]) -> str:
     """The name of the argument to which a leaf belongs."""
     return names[path[1].idx] if path[0].idx == 0 else str(path[1].key)
 
 
-def _chosen(wrt: Wrt, names: Sequence[str], kwargs: Mapping[str, Any]) -> set[str] | None:
+def _chosen(wrt: Wrt, names: Sequence[str], kwargs: Mapping[str, Any], kept: Collection[str]) -> set[str]:
+    """The names of the arguments that are differentiated."""
     if wrt is None:
-        return None
-    chosen = set()
-    for which in [wrt] if isinstance(wrt, (int, str)) else wrt:
-        if isinstance(which, int) and -len(names) <= which < len(names):
-            chosen.add(names[which])
-        elif which in names or which in kwargs:
-            chosen.add(str(which))
-        else:
-            raise GradhookError(
-                f"wrt names no argument: {which!r}", f"the arguments are {', '.join([*names, *kwargs])}"
-            )
+        return {*names, *kwargs} - {*kept}
+    chosen = {_meant(which, names, kwargs) for which in ([wrt] if isinstance(wrt, (int, str)) else wrt)}
+    for name in sorted(chosen.intersection(kept)):
+        raise GradhookError(
+            f"wrt names `{name}`, which the function holds fixed (nondiff_argnums, static_argnums or static_argnames)",
+            "leave it out of wrt, or let the function differentiate it",
+        )
     return chosen
+
+
+def _meant(which: int | str, names: Sequence[str], kwargs: Mapping[str, Any]) -> str:
+    if isinstance(which, int) and -len(names) <= which < len(names):
+        return names[which]
+    known = [*names, *kwargs]
+    if which in known:
+        return str(which)
+    near = difflib.get_close_matches(str(which), known, 1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    raise GradhookError(f"wrt names no argument: {which!r}", f"{hint}the arguments are {', '.join(known)}")

@@ -33,14 +33,14 @@ from gradhook.numerics.dtypes import gradient_dtypes
 from gradhook.numerics.finite_difference.plot_data import Pictures
 from gradhook.numerics.frozen import Frozen, freeze
 from gradhook.numerics.given import jacobian, vector
-from gradhook.numerics.held import Arguments, Held, Wrt, gather, hold
+from gradhook.numerics.held import Arguments, Held, Wrt, differentiated, gather, hold
 from gradhook.numerics.origins import of_claim
 from gradhook.numerics.programs import Clock
 from gradhook.numerics.refusals import refusal
 from gradhook.numerics.rules import Replay
 from gradhook.numerics.studies import MODES, Laboratory
 from gradhook.numerics.surrogates.declared import Declared
-from gradhook.numerics.surrogates.rulebook import Rules, coordinates, rule_of, undifferentiated
+from gradhook.numerics.surrogates.rulebook import Rules, coordinates, rule_of
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Instruments:
     @cached_property
     def arguments(self) -> Arguments:
         """The arguments, drawn and promoted to float64."""
-        return self._arguments(self.function, undifferentiated(self.function, self.situation.args, self.demands.wrt))
+        return self._arguments(self.function, self.demands.wrt)
 
     @property
     def held(self) -> Held:
@@ -269,7 +269,10 @@ class Instruments:
     def stand_in(self) -> Instruments | None:
         """The function whose derivative a surrogate is declared to have, on its own."""
         other = self.demands.derivative_of
-        return None if other is None else self._exact(other, self.demands.wrt)
+        if other is None:
+            return None
+        given = self.situation
+        return self._exact(other, differentiated(self.function, given.args, given.kwargs, self.demands.wrt))
 
     def _exact(self, function: Callable[..., Any], wrt: Wrt) -> Instruments:
         """A function of the same arguments, some of them differentiated, under an exact claim."""

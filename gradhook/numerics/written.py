@@ -9,14 +9,16 @@ from typing import Any
 
 import jax.custom_derivatives
 
+_EQUINOX_RULES = ("filter_custom_jvp", "filter_custom_vjp")
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _GRADIENTS = jax.custom_derivatives.custom_gradient.__code__.co_filename
 
 
 def written(function: Any) -> Any:
     """The innermost function; ``custom_gradient`` alone does not say what it wraps, and holds it in its closure."""
     found = unwrap(function)
-    while isinstance(found, partial):
-        found = unwrap(found.func)
+    while isinstance(found, partial) or equinox_rule(found) is not None:
+        found = unwrap(found.func if isinstance(found, partial) else _under(found))
     code = getattr(found, "__code__", None)
     if code is None or code.co_filename != _GRADIENTS or "fun" not in code.co_freevars:
         return found
@@ -32,4 +34,39 @@ def signature(function: Any) -> inspect.Signature:
     seen = inspect.signature(function)
     kinds = {parameter.kind for parameter in seen.parameters.values()}
     hidden = kinds == {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
-    return inspect.signature(written(function)) if hidden else seen
+    return inspect.signature(written(function)) if hidden or equinox_rule(unwrap(function)) is not None else seen
+
+
+def parameter_names(function: Any, count: int) -> list[str]:
+    """The names of ``count`` positional arguments, as far as the function tells them."""
+    names = [p.name for p in _parameters(function) if p.kind in _POSITIONAL]
+    rest = next((p.name for p in _parameters(function) if p.kind is inspect.Parameter.VAR_POSITIONAL), "arg")
+    return [names[i] if i < len(names) else f"{rest}[{i - len(names)}]" for i in range(count)]
+
+
+def arity(function: Any) -> int:
+    """How many positional parameters the function names."""
+    return sum(p.kind in _POSITIONAL for p in _parameters(function))
+
+
+def _parameters(function: Any) -> list[inspect.Parameter]:
+    try:
+        return list(signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return []
+
+
+def equinox_rule(found: Any) -> str | None:
+    """``filter_custom_jvp`` or ``filter_custom_vjp`` for a rule of equinox, which is not imported here; else None."""
+    kind = type(found)
+    is_equinox = kind.__module__.partition(".")[0] == "equinox"
+    return kind.__name__ if is_equinox and kind.__name__ in _EQUINOX_RULES else None
+
+
+def _under(rule: Any) -> Any:
+    """The function that a rule of equinox is made of; a ``filter_custom_jvp`` alone holds it in a closure."""
+    inner = rule.fn
+    code = inner.fun.__code__ if isinstance(inner, jax.custom_derivatives.custom_jvp) else None
+    if code is None or "fn" not in code.co_freevars:
+        return inner
+    return inner.fun.__closure__[code.co_freevars.index("fn")].cell_contents

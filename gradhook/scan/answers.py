@@ -41,7 +41,18 @@ def targets(found: Found, others: Abroad, root: str) -> Iterator[Target]:
     never_applied = [stored for stored in found.stored if stored.made not in others.applied]
     for use in (*found.uses, *never_applied):
         if not use.mark.is_rule:
-            yield _target(use, found, _unreachable(use, found), root)
+            target = _target(use, found, _unreachable(use, found), root)
+            yield from [replace(target, qualname=name, unreachable="") for name in _products(use, found)] or [target]
+
+
+def _products(use: Use, found: Found) -> list[str]:
+    """The names that the module gives to what a function of it returns, where that is what is annotated."""
+    maker, inside, rest = use.at.prefix.partition(".<locals>.")
+    own = use.qualname.removeprefix(use.at.prefix)
+    is_returned = {(use.at.prefix, own), (use.at.prefix, use.line)} & found.returned
+    if not inside or rest or use.lost or not is_returned:
+        return []
+    return [name for made_by, name in found.products if made_by == maker]
 
 
 def askable(found: Found, others: Abroad, root: str, configured: Configured) -> Iterator[Target]:

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import replace
 
-from gradhook.scan.names import Names, called_at, subject, text
+from gradhook.scan.names import Names, called_at, held_under, subject, text
 from gradhook.scan.records import At, Found, Mark, Place, Scope, Use, bind, bound
 
 HANDED = "handed to other code: the text does not tell which function it marks"
@@ -37,6 +37,13 @@ def _handled(node: ast.AST, at: At, found: Found, names: Names) -> bool:
             _lambda(node, at, found, names)
         case ast.NamedExpr(target=target, value=value):
             _walrus(target, value, at, found, names)
+        case ast.Dict(keys=keys, values=values) if at.own and at.direct:
+            _visit_all([key for key in keys if key], anonymous(at), found, names)
+            for key, value in zip(keys, values, strict=True):
+                visit(value, _entry(at, key), found, names)
+        case ast.List(elts=values) | ast.Tuple(elts=values) if at.own and at.direct:
+            for place, value in enumerate(values):
+                visit(value, _entry(at, ast.Constant(place)), found, names)
         case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
             _visit_all(ast.iter_child_nodes(node), anonymous(at)._replace(scope=_comprehension(node, at)), found, names)
         case _:
@@ -94,8 +101,11 @@ def _apply(node: ast.Call, mark: Mark, at: At, found: Found, names: Names) -> No
     """A mark called on something: one use; what it is called on may be marked in turn."""
     marked = subject(node)
     at = at._replace(group=at.group or next(found.clock))
-    plain = _prefix(marked, at) + text(_innermost(marked, at.scope, names))
+    innermost = _innermost(marked, at.scope, names)
+    plain = _prefix(marked, at) + text(innermost)
     own = at.own if at.own and (at.direct or mark.is_rule) else None
+    if own and "[" in own.name and (mark.is_rule or not isinstance(innermost, (ast.Lambda, ast.Call))):
+        own = None  # an entry of a list or dictionary gives a name to what has none of its own
     qualname = at.prefix + own.name if own else plain
     made = mark.made or called_at(node, at.scope)
     one = use(mark, node, at._replace(own=own), qualname, made=made, subject=plain)
@@ -111,6 +121,14 @@ def _innermost(node: ast.expr | None, scope: Scope, names: Names) -> ast.expr | 
     while isinstance(node, ast.Call) and isinstance(names.value(node.func, scope), Mark) and subject(node):
         node = subject(node)
     return node
+
+
+def _entry(at: At, key: ast.expr | None) -> At:
+    """The place of an entry in a dictionary or list that gets a name."""
+    if at.own is None or key is None:
+        return anonymous(at)
+    entry = held_under(ast.Subscript(ast.Name(at.own.name), key))
+    return anonymous(at)._replace(own=replace(at.own, name=entry))
 
 
 def _prefix(node: ast.expr | None, at: At) -> str:

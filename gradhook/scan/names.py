@@ -105,6 +105,14 @@ def _is_method_call(call: ast.Call, function: ast.Attribute, scope: Scope) -> bo
     return not (starred or imported)
 
 
+def held_under(node: ast.expr) -> str:
+    """The name that an assignment gives, with that of an entry in double quotes: ``LOSSES["l2"]``."""
+    match node:
+        case ast.Subscript(value=value, slice=ast.Constant(value=str(key))) if '"' not in key:
+            return f'{text(value)}["{key}"]'
+    return text(node)
+
+
 def text(node: ast.expr | None, limit: int = 60) -> str:
     """An expression as a reader knows it: dotted, or shortened source."""
     if node is None:

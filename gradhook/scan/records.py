@@ -122,6 +122,10 @@ class Found:
     stored: list[Use] = field(default_factory=list)
     """Decorators put under a name, to be applied later."""
     rebound: list[Bound] = field(default_factory=list)
+    products: list[tuple[str, str]] = field(default_factory=list)
+    """Functions that the module calls at its top level, each with the name that it gives to what is returned."""
+    returned: set[tuple[str, str | int]] = field(default_factory=set)
+    """What functions return: the prefix of a function's inside, with a name or the line of an annotation's call."""
     shaped: set[str] = field(default_factory=set)
     """The functions whose annotations may say the shapes of all arguments."""
     clock: count[int] = field(default_factory=lambda: count(1))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from gradhook.scan.branches import dead_branches
 from gradhook.scan.expressions import HANDED, NEVER, anonymous, arguments, lose, options, parameters, use, visit
 from gradhook.scan.modules import Module
-from gradhook.scan.names import Names, text
+from gradhook.scan.names import Names, held_under, text
 from gradhook.scan.parameters import says_shapes
 from gradhook.scan.records import At, Found, Mark, Scope, Value, bind, bound
 
@@ -109,6 +109,9 @@ def _compound(node: ast.stmt, at: At, walk: _Walk) -> None:
             _try(node, at, walk)
         case ast.Match():
             _match(node, at, walk)
+        case ast.Return(value=ast.expr() as value):
+            walk.found.returned.add((at.prefix, text(value) if isinstance(value, ast.Name) else value.lineno))
+            walk.visit(anonymous(at), value)
         case _:
             walk.visit(anonymous(at), *ast.iter_child_nodes(node))
 
@@ -199,8 +202,10 @@ def _assign(targets: Sequence[ast.expr], value: ast.expr, at: At, walk: _Walk) -
             _assign([target], part, at, walk)
         return
     else:
-        name = next((text(t) for t in targets if isinstance(t, (ast.Name, ast.Attribute))), None)
+        name = next((held_under(t) for t in targets if isinstance(t, (ast.Name, ast.Attribute, ast.Subscript))), None)
         own = bound(name, value, at) if name else None
+        if name and at.scope.kind == "module" and not at.dead and isinstance(value, ast.Call):
+            walk.found.products.append((text(value.func), name))
         walk.visit(at._replace(own=own), value)
     _bind_targets(targets, at, walk, known, value)
 

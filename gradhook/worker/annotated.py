@@ -15,7 +15,7 @@ from typing import Any
 
 from gradhook.errors import GradhookError
 from gradhook.inputs import Spec, integers, key, normal
-from gradhook.numerics.surrogates.rulebook import rule_of
+from gradhook.numerics.fixed import fixed
 from gradhook.numerics.written import signature, written
 from gradhook.worker.dimensions import Sizes, shape_of
 
@@ -26,10 +26,11 @@ _PLAIN: Mapping[Any, Any] = {float: normal(), complex: normal(dtype="complex128"
 _REMEDY = 'write args=(normal(3), …), or annotate it by jaxtyping: Float[Array, "n d"]'
 
 
-def annotated(function: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def annotated(function: Any, said: frozenset[str] = frozenset()) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Positional and keyword arguments, specs in the places of arrays; each name of a dimension has a size of its own.
 
-    Parameters with a default keep it, unless they are annotated as arrays.
+    Parameters with a default keep it, unless they are annotated as arrays; those that are ``said`` by keyword are
+    left out.
 
     Raises:
         GradhookError: a parameter without a default says no shape.
@@ -38,11 +39,11 @@ def annotated(function: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
         parameters = signature(function).parameters.values()
     except (TypeError, ValueError) as error:
         raise GradhookError("no inputs are given, and the function does not tell its parameters", _REMEDY) from error
-    sizes = Sizes()
+    sizes, kept = Sizes(), fixed(function, len(parameters), ())
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
     for place, parameter in enumerate(parameters):
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) or parameter.name in said:
             continue
         given = _given(parameter, function, sizes)
         if given is UNKNOWN:
@@ -50,18 +51,14 @@ def annotated(function: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
         elif parameter.kind is parameter.KEYWORD_ONLY or len(args) < place:  # after one that keeps its default
             kwargs[parameter.name] = given
         else:
-            args.append(_constant(given) if place in _fixed(function) else given)
-    if not args and not kwargs:
+            args.append(_constant(given) if parameter.name in kept else given)
+    if not args and not kwargs and not said:
         raise GradhookError("no inputs are given", _REMEDY)
     return tuple(args), kwargs
 
 
-def _fixed(function: Any) -> tuple[int, ...]:
-    return tuple(getattr(rule_of(function), "nondiff_argnums", ()))
-
-
 def _constant(given: Any) -> Any:
-    """What a rule has in ``nondiff_argnums`` is often branched on: a number of Python."""
+    """What a function holds fixed is often branched on: a number of Python."""
     return 0.5 if given == normal() else given
 
 

@@ -22,6 +22,7 @@ from gradhook.numerics.demands import Demands, Situation
 from gradhook.worker.annotated import annotated
 from gradhook.worker.drawable import confined, specs
 from gradhook.worker.expressions import evaluate, reference
+from gradhook.worker.methods import on_instance
 from gradhook.worker.taken import SHAPES, dtypes
 
 MODES = ("fwd", "rev")
@@ -79,21 +80,26 @@ def situations(options: Mapping[str, Any], configured: bool, function: Any = Non
         GradhookError: there is none, or one of them is not what it should be.
     """
     kink = _kink(options.get("kink"))
-    found = []
-    if options.get("args") is not None:
-        found.append(
-            Situation(
-                DEFAULT_CASE, _args(options["args"], configured), _kwargs(options.get("kwargs"), configured), kink=kink
-            )
-        )
+    found = [replace(one, kink=kink) for one in _direct(options, configured, function)]
     cases = options.get("cases") or {}
     if not isinstance(cases, Mapping):
         raise GradhookError(f"cases= is a {type(cases).__name__}", 'write cases={"name": (x, y), …}')
     found += [_situation(str(name), given, kink, configured) for name, given in cases.items()]
     if not found:
-        found.append(Situation(ANNOTATED_CASE, *annotated(function), kink=kink))
+        found.append(Situation(ANNOTATED_CASE, *annotated(on_instance(function)), kink=kink))
     shaped = [replace(one, args=specs(one.args), kwargs=specs(dict(one.kwargs))) for one in found]
     return confined(shaped, options.get("domain"), function)
+
+
+def _direct(options: Mapping[str, Any], configured: bool, function: Any) -> list[Situation]:
+    """The case of ``args`` and ``kwargs``; without ``args``, annotations describe what is not given by keyword."""
+    kwargs = _kwargs(options.get("kwargs"), configured)
+    if options.get("args") is not None:
+        return [Situation(DEFAULT_CASE, _args(options["args"], configured), kwargs)]
+    if not kwargs:
+        return []
+    args, described = annotated(on_instance(function), frozenset(kwargs))
+    return [Situation(DEFAULT_CASE, args, {**described, **kwargs})]
 
 
 def ignored(options: Mapping[str, Any]) -> tuple[str, ...]:
@@ -142,10 +148,16 @@ def _args(given: Any, configured: bool, what: str = "args=") -> tuple[Any, ...]:
         given = reference(given) if isinstance(given, str) else tuple(evaluate(item) for item in given)
     if callable(given) and not isinstance(given, (tuple, Spec)):
         given = given()
+    if isinstance(given, list) and given and all(type(item) in (tuple, Case, Raises) for item in given):
+        raise GradhookError(
+            f"{what} is a list of tuples",
+            'several inputs are cases={"first": (x, y), "second": (…)}, one input of tuples is args=((…), (…))',
+        )
     if isinstance(given, Spec) or not isinstance(given, (tuple, list)):
         kind = "one input" if isinstance(given, Spec) else f"a {type(given).__name__}"
+        one = f"{given.kind}(…)" if isinstance(given, Spec) else "x"
         raise GradhookError(
-            f"{what} is {kind}, not a tuple", "write args=(x,): one entry for each argument, note the comma"
+            f"{what} is {kind}, not a tuple", f"write args=({one},): one entry for each argument, note the comma"
         )
     return tuple(given)
 

@@ -15,7 +15,7 @@ from typing import Any
 from gradhook.annotations import Claim, registered
 from gradhook.model import ClaimKind, Finding, Target, Verdict
 from gradhook.wire import Job
-from gradhook.worker.exports import MISSING, exported, plain, wraps
+from gradhook.worker.exports import MISSING, exported, name_in, plain, wraps
 from gradhook.worker.load import file_of
 
 Place = tuple[str, int, str]
@@ -151,14 +151,21 @@ def _discover(
     neighbours = {_home(job.target): job.target for job in reversed(jobs) if _is_scanned(job)}
     unseen = [c for place, several in left.items() if place[0] in modules.keys() & neighbours.keys() for c in several]
     numbered = dict(enumerate(unseen, first))
-    found = [Job(number, _discovered(claim, neighbours[_stands(claim)[0]])) for number, claim in numbered.items()]
+    found = [
+        Job(number, _discovered(claim, neighbours[_stands(claim)[0]], modules[_stands(claim)[0]]))
+        for number, claim in numbered.items()
+    ]
     return {**claims, **numbered}, found
 
 
-def _discovered(claim: Claim, neighbour: Target) -> Target:
-    """A target for a claim in the same file as ``neighbour``, named after the object."""
+def _discovered(claim: Claim, neighbour: Target, module: ModuleType) -> Target:
+    """A target for a claim in the same file as ``neighbour``, named after the object.
+
+    What a function made has the module's name for it, where there is one.
+    """
     subject = plain(claim.subject, None)
     name = getattr(subject, "__qualname__", None) or getattr(subject, "__name__", None) or f"line {claim.line}"
+    name = name_in(module, subject) or name if "<" in str(name) else name
     return Target(
         module=neighbour.module,
         qualname=str(name),

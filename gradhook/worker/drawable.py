@@ -18,6 +18,7 @@ from gradhook.errors import GradhookError
 from gradhook.inputs import Spec
 from gradhook.numerics.demands import Situation
 from gradhook.numerics.written import signature
+from gradhook.worker.methods import lacks_instance
 
 WORDS: Mapping[str, Callable[..., Spec]] = {
     "positive": inputs.positive,
@@ -71,7 +72,8 @@ def _confined(one: Situation, domain: Mapping[str, Any], function: Any, unused: 
         unused.difference_update({name} if any(map(_is_free, leaves)) else ())
         return jax.tree.unflatten(treedef, new)
 
-    names = [*_names(function), *(f"arg[{k}]" for k in range(len(one.args)))]
+    known = _names(function)[1:] if lacks_instance(function, one) else _names(function)
+    names = [*known, *(f"arg[{k}]" for k in range(len(one.args)))]
     args = tuple(within(name, value) for name, value in zip(names, one.args, strict=False))
     return replace(one, args=args, kwargs={name: within(name, value) for name, value in one.kwargs.items()})
 

@@ -27,11 +27,13 @@ from gradhook.model import (
     worst,
 )
 from gradhook.numerics.demands import Situation
+from gradhook.numerics.held import shape_remedy
 from gradhook.numerics.instruments import Instruments
 from gradhook.numerics.programs import Clock
 from gradhook.worker.account import account, inputs_alone
 from gradhook.worker.arguments import demands, ignored, situations
 from gradhook.worker.faults import escaped, fault, relative
+from gradhook.worker.methods import bound
 from gradhook.worker.unclaimed import unclaimed
 
 Announce = Callable[[str | Progress], None]
@@ -62,7 +64,12 @@ def examine(
         accounts: list[Account] = []
         for situation in cases:
             announce(situation.name)
-            probe = Instruments(subject, situation, wanted, _seed(target, situation, settings), clock)
+            try:
+                function = bound(subject, situation)
+            except GradhookError as error:
+                outcomes.append(_placed(_refused("GRD909", error, situation.name), target))
+                continue
+            probe = Instruments(function, situation, wanted, _seed(target, situation, settings), clock)
             found = _case(probe, target, announce)
             outcomes += found
             accounts += [_account(probe, found)] if settings.account else []
@@ -105,12 +112,17 @@ def _answers(probe: Instruments, target: Target, announce: Announce) -> Iterator
 
 def _cannot_start(probe: Instruments, target: Target) -> Outcome | None:
     """Call the function for the first time: what it raises is its own, and without numbers nothing can be asked."""
+    situation = probe.situation
     try:
         held = probe.held
     except GradhookError:
         raise
     except BaseException as error:
-        return _error(fault("GRD904", error, Path(target.root), case=probe.case))
+        return _error(
+            fault(
+                "GRD904", error, Path(target.root), case=probe.case, help=shape_remedy(situation.args, situation.kwargs)
+            )
+        )
     if held.inputs.size and held.outputs.size:
         return None
     what = "differentiated arrays" if not held.inputs.size else "results"

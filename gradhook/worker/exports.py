@@ -40,6 +40,20 @@ def wraps(outer: Any, claimed: Any) -> bool:
     return any(id(layer) in wanted for layer in _layers(outer))
 
 
+def name_in(module: ModuleType, wanted: Any) -> str | None:
+    """The name under which a module holds an object: a global, or an entry of a global list or dictionary."""
+    held = dict(vars(module))
+    for name, value in held.items():
+        if value is wanted:
+            return name
+    for name, value in held.items():
+        pairs = value.items() if type(value) is dict else enumerate(value) if type(value) in (list, tuple) else ()
+        for key, entry in list(pairs):
+            if entry is wanted:
+                return f'{name}["{key}"]' if isinstance(key, str) else f"{name}[{key!r}]"
+    return None
+
+
 def _layers(outer: Any) -> Iterator[Any]:
     """The object and everything it wraps; a wrapper that does not say so holds its function in its closure."""
     waiting = deque([outer])

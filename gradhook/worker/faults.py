@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import difflib
+import inspect
 import os
+import re
 import sys
 import sysconfig
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
+from gradhook.annotations import case, gradcheck, raises, surrogate
 from gradhook.model import Finding, Target, TargetReport, Verdict
 
 _SHOWN = 3
+_ANNOTATIONS: Mapping[str, Callable[..., object]] = {
+    "gradcheck": gradcheck, "surrogate": surrogate, "case": case, "raises": raises,
+}  # fmt: skip
+_UNKNOWN = re.compile(rf"TypeError: ({'|'.join(_ANNOTATIONS)})\(\) got an unexpected keyword argument '(\w+)'.*")
 LONGEST = 300
 """Characters of an exception's own message that a finding quotes."""
 
@@ -136,8 +144,19 @@ def _foreign(file: str) -> bool:
 def _help(code: str, error: BaseException, root: Path, path: str | None) -> str:
     if code == "GRD908":
         return "this is a mistake in gradhook: please report it, with the output of `gradhook env`"
+    if isinstance(error, TypeError) and (unknown := _UNKNOWN.fullmatch(text(error))):
+        return _keywords(*unknown.groups())
     if isinstance(error, ModuleNotFoundError):
         if path and (root / path).with_name(f"{error.name}.py").is_file():
             return f"{error.name}.py lies beside it, but a single file sees only {root} and its src: make it a package"
         return f"the interpreter was {sys.executable}; name another one with --python or GRADHOOK_PYTHON"
     return ""
+
+
+def _keywords(name: str, unknown: str) -> str:
+    """What a keyword that one of the annotations does not have may be meant to be."""
+    parameters = inspect.signature(_ANNOTATIONS[name]).parameters.values()
+    known = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+    near = difflib.get_close_matches(unknown, known, 1)
+    hint = f"did you mean {near[0]}=? " if near else ""
+    return f"{hint}{name} takes {', '.join(known)}"

@@ -46,6 +46,16 @@ def test_k_chooses_targets(gradhook, project, verdicts: list[str]) -> None:
     assert verdicts == ["good", "good_too"]
 
 
+@pytest.mark.parametrize(
+    ("names", "expected"), [(["good", "m:bad"], ["good", "good_too", "bad"]), (["m:bad", "bad"], ["bad"])]
+)
+def test_every_k_counts(gradhook, project, verdicts: list[str], names: list[str], expected: list[str]) -> None:
+    project("good", "good_too", "kink", "bad")
+    said = gradhook("check", *(word for name in names for word in ("-k", name)))
+    assert verdicts == expected
+    assert f"{len(expected) - 1} passed" in said.out or expected == ["bad"]
+
+
 @pytest.mark.usefixtures("verdicts")
 def test_paths_start_where_the_user_is(gradhook, project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     inner = project("bad", where="packages/a")

@@ -95,6 +95,8 @@ def test_each_project_has_its_own_settings(gradhook, project) -> None:
         (["check", "--timeout", "soon"], "--timeout: timeout must be seconds from 0.1 to 604800, not 'soon'"),
         (["check", "--select", "GRD1,E5"], "--select: select must be rule codes"),
         (["check", "-k", "nobody"], "no target has 'nobody' in its name"),
+        (["check", "-k", "good", "-k", "goood"], "no target has 'goood' in its name\n  help: did you mean 'good'?"),
+        (["list", "-k", "good", "-k", "nobody"], "no target has 'nobody' in its name"),
         (["check", "-o", "nowhere/report.txt"], "there is no folder 'nowhere'"),
         (["check", "-o", "."], "is a directory"),
     ],

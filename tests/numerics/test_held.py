@@ -58,6 +58,12 @@ def test_wrt_must_name_an_argument(wrt: Any) -> None:
     assert caught.value.help == "the arguments are x, y, rest[0], scale"
 
 
+def test_the_nearest_argument_is_named() -> None:
+    with pytest.raises(GradhookError) as caught:
+        _gather(_three, 1.0, 2.0, wrt="scael", scale=4.0)
+    assert caught.value.help == "did you mean 'scale'? the arguments are x, y, scale"
+
+
 @pytest.mark.parametrize("args, wrt", [((1, True, "relu", None), None), ((1.0, 2), 1)])
 def test_something_must_be_floating(args: Any, wrt: Any) -> None:
     with pytest.raises(GradhookError, match="nothing to differentiate"):

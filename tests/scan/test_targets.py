@@ -41,6 +41,47 @@ CASES = {
             "f 12 11 exact decorator",
         ],
     ),
+    "entries of what a name holds": (
+        """\
+        from gradhook import gradcheck
+        held = {"a": gradcheck()(lambda x: x), **{}, "f": gradcheck()(f)}
+        held["b"] = gradcheck()(make(1))
+        held[k] = gradcheck()(lambda x: x)
+        many = [gradcheck()(lambda x: x), (1, gradcheck()(lambda x: x))]
+        handed(gradcheck()(lambda x: x))
+        """,
+        [
+            'held["a"] 2 2 exact call',
+            "f 2 2 exact call",
+            'held["b"] 3 3 exact call',
+            "held[k] 4 4 exact call",
+            "many[0] 5 5 exact call",
+            "many[1][1] 5 5 exact call",
+            "<lambda> 6 6 exact call",
+        ],
+    ),
+    "products of a factory": (
+        """\
+        from gradhook import gradcheck
+        def make(k):
+            @gradcheck()
+            def f(x): ...
+            return f
+        def direct(k):
+            return gradcheck()(lambda x: x)
+        euler, heun = make(1), make(2)
+        held["rk"] = make(3)
+        other = direct(1)
+        if False:
+            dead = make(4)
+        """,
+        [
+            "euler 4 3 exact decorator",
+            "heun 4 3 exact decorator",
+            'held["rk"] 4 3 exact decorator',
+            "other 7 7 exact call",
+        ],
+    ),
     "star import": ("from gradhook import *\n@gradcheck()\ndef f(x): ...\n", ["f 3 2 exact decorator"]),
     "alias by assignment": (
         "import gradhook\ngc = gradhook.gradcheck\n@gc\ndef f(x): ...\n",

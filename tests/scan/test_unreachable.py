@@ -8,6 +8,14 @@ CASES = {
         "def make_loss():\n    @gradcheck()\n    def f(x): ...\n    return f\n",
         ["make_loss.<locals>.f: nested in the function make_loss: no import reaches it"],
     ),
+    "in a factory that hides it": (
+        "def make():\n    @gradcheck()\n    def f(x): ...\n    return lambda x: f(x)\ng = make()\n",
+        ["make.<locals>.f: nested in the function make: no import reaches it"],
+    ),
+    "in a factory whose product is never made": (
+        "def make():\n    @gradcheck()\n    def f(x): ...\n    return f\nif False:\n    g = make()\n",
+        ["make.<locals>.f: nested in the function make: no import reaches it"],
+    ),
     "nested in a method": (
         "class A:\n    def make(self):\n        return gradcheck()(self.f)\n",
         ["A.make.<locals>.self.f: nested in the function A.make: no import reaches it"],

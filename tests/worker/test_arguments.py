@@ -137,6 +137,8 @@ def test_no_arguments_at_all_are_arguments() -> None:
         ({"args": {"x": 1.0}}, "args= is a dict, not a tuple"),
         ({"args": lambda: 1.0}, "args= is a float, not a tuple"),
         ({"args": lambda: gradhook.normal(3)}, "args= is one input, not a tuple"),
+        ({"args": [(1.0,), (2.0,)]}, "args= is a list of tuples"),
+        ({"args": [gradhook.case(1.0)]}, "args= is a list of tuples"),
         ({"args": (1.0,), "kwargs": "k"}, "kwargs= is a str"),
         ({"args": (1.0,), "kwargs": lambda: [1]}, "kwargs= is a list"),
         ({"cases": [(1.0,)]}, "cases= is a list"),
@@ -151,6 +153,22 @@ def test_no_arguments_at_all_are_arguments() -> None:
 def test_wrong_inputs(options: dict[str, Any], words: str) -> None:
     error = _refused(lambda **o: situations(o, False), **options)
     assert words in error.message
+
+
+def test_a_list_is_a_tuple_of_arguments() -> None:
+    spec = gradhook.normal(3)
+    assert _one(args=[spec, spec]).args == (spec, spec)
+    assert _one(args=((1.0,), (2.0,))).args == ((1.0,), (2.0,))
+
+
+def test_keyword_arguments_alone() -> None:
+    def function(x: Any, k: Any = 1) -> Any:
+        return x * k
+
+    (found,) = situations({"kwargs": {"x": gradhook.normal(3)}}, False, function)
+    assert (found.args, found.kwargs) == ((), {"x": gradhook.normal(3)})
+    with pytest.raises(GradhookError, match="the parameter `x` is annotated Any"):
+        situations({"kwargs": {"k": 1}}, False, function)
 
 
 def test_the_nearest_convention_is_named() -> None:

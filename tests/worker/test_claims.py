@@ -104,6 +104,19 @@ def test_what_a_function_made_at_import_is_reached(repository: Any, notes: Any) 
     assert notes(launched) == ["1", "3"]
 
 
+@pytest.mark.parametrize("order", [("one", "two"), ("two", "one")])
+def test_each_product_of_a_factory_is_the_one_of_its_name(repository: Any, notes: Any, order: tuple[str, str]) -> None:
+    repository.write(
+        "mod.py",
+        "def make(k):\n    @gradcheck(args=())  # f\n    def f():\n        return k\n    return f\n"
+        "one = make(1)\ntwo = make(2)\n",
+    )
+    line = repository.target("mod.py", "f").mark
+    launched = repository.launch(*(repository.target("mod.py", name, mark=line) for name in order))
+    assert notes(launched) == [{"one": "1", "two": "2"}[name] for name in order]
+    assert [report.target.qualname for report in launched.reports] == [*order]
+
+
 def test_every_claim_of_a_loop_is_examined(repository: Any, notes: Any) -> None:
     repository.write(
         "mod.py",
@@ -113,6 +126,18 @@ def test_every_claim_of_a_loop_is_examined(repository: Any, notes: Any) -> None:
     launched = repository.launch(repository.target("mod.py", "function", source="call"))
     assert notes(launched) == ["0.0", "1.0", "1.0"]
     assert [report.target.name for report in launched.reports] == ["mod:function", "mod:cos", "mod:exp"]
+
+
+def test_discovered_claims_have_the_name_of_the_module(repository: Any) -> None:
+    repository.write(
+        "mod.py",
+        "held = {}\nfor k in ('a', 'b'):\n    held[k] = gradcheck(args=())(lambda: 1)  # held[k]\n"
+        "many = []\nfor k in (1, 2, 3):\n    many.append(gradcheck(args=())(lambda: 1))\n"
+        "last = many.pop()\n",
+    )
+    launched = repository.launch(repository.target("mod.py", "held[k]", source="call"))
+    names = [report.target.qualname for report in launched.reports]
+    assert names == ["held[k]", 'held["b"]', "many[0]", "many[1]", "last"]
 
 
 def test_discovered_claims_survive_a_crash(repository: Any, notes: Any) -> None:

@@ -65,3 +65,22 @@ def test_text(error: BaseException, expected: str) -> None:
 
 def test_text_is_cut() -> None:
     assert text(ValueError("x" * 1000)) == "ValueError: " + "x" * 299 + "…"
+
+
+@pytest.mark.parametrize(
+    ("call", "help"),
+    [
+        ("gradcheck(arg=(1.0,))", "did you mean args=? gradcheck takes args, kwargs, order, "),
+        ("surrogate(foward=abs)", "did you mean forward=? surrogate takes forward, "),
+        ("case(1.0, values=3)", "did you mean value=? case takes kwargs, value, derivative, tangent, kink"),
+        ("raises(ValueError, 1.0, mtch='x')", "did you mean match=? raises takes kwargs, match"),
+        ("gradcheck(zzz=1)", "gradcheck takes args, kwargs, "),
+        ("dict(1, 2)", ""),
+    ],
+)
+def test_an_unknown_keyword_of_ours(tmp_path: Path, call: str, help: str) -> None:
+    error = _caught(tmp_path, f"from gradhook import case, gradcheck, raises, surrogate\n{call}\n")
+    finding = fault("GRD901", error, tmp_path)
+    assert (finding.path, finding.line) == ("mod.py", 2)
+    assert finding.help.startswith(help)
+    assert bool(finding.help) == bool(help)

@@ -15,7 +15,7 @@ from gradhook.comparison.probe import Fault
 from gradhook.comparison.surrogate_probe import Contract, Fit, InUse, Sweep, Trial
 from gradhook.model import Mode
 from gradhook.numerics.finite_difference.richardson import Array, Flags
-from gradhook.numerics.held import Arguments, Held, Wrt
+from gradhook.numerics.held import Arguments, Held
 from gradhook.numerics.programs import Clock
 from gradhook.numerics.rules import Replay
 from gradhook.numerics.studies import Laboratory
@@ -147,11 +147,3 @@ def coordinates(arguments: Arguments, exact: Arguments | None) -> Flags:
     places = exact.moved if exact is not None else ()
     spoken = [place not in places for place in arguments.moved]
     return np.repeat(np.array(spoken, dtype=bool), [leaf.size for leaf in arguments.space.leaves])
-
-
-def undifferentiated(function: Callable[..., Any], args: tuple[Any, ...], wrt: Wrt) -> Wrt:
-    """``wrt``, or where nothing was said every argument but those that the rule has in ``nondiff_argnums``."""
-    # One that is left to its default is not among the arguments: log_ndtr(x) has series_order as its second.
-    numbers = (n if n >= 0 else n + len(args) for n in getattr(rule_of(function), "nondiff_argnums", ()))
-    fixed = {n for n in numbers if 0 <= n < len(args)}
-    return wrt if wrt is not None or not fixed else [k for k in range(len(args)) if k not in fixed]
