@@ -20,8 +20,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax.scipy import special
 
-from gradhook.comparison.judge import Estimate, Tolerance, judge
-from gradhook.numerics.finite_difference.adaptive import Evaluate, Nature, measure
+from gradhook.comparison.judge import Estimate, Tolerance, judge, shape_number
+from gradhook.model import Shape
+from gradhook.numerics.finite_difference.adaptive import Evaluate, measure
 from gradhook.numerics.finite_difference.scales import Lines
 from gradhook.numerics.programs import Clock, Programs
 
@@ -81,7 +82,7 @@ FAMILIES = (
 
 @dataclass(frozen=True)
 class Trials:
-    """What became of a batch of trials, each (n,)."""
+    """What became of a batch of trials, each (n,); a kink is accepted by no one, for it has two slopes and no bar."""
 
     family: Any
     truth: Any
@@ -89,6 +90,11 @@ class Trials:
     error: Any
     accepted: Any
     resolution: Any
+
+    @property
+    def plateaus(self) -> int:
+        """The family whose values do not move on one side, which differences do not tell from rounding."""
+        return next(k for k, family in enumerate(FAMILIES) if family.name == "ramp beside its kink")
 
     @property
     def held(self) -> Any:
@@ -129,8 +135,9 @@ def _batch(programs: Programs, random: np.random.Generator) -> Trials:
     allowed = judge(np.diag(truth.astype(np.float64)), measured, Tolerance()).tolerance[diagonal]
     # Against the derivative itself; where it vanishes there is no relative error to speak of.
     size = np.where(truth == 0, np.nan, np.abs(truth)).astype(np.float64)
+    accepted = measured.accepted[diagonal] & (measured.shape[diagonal] != shape_number(Shape.KINK))
     return Trials(
-        family, truth, measured.value[diagonal], measured.error[diagonal], measured.accepted[diagonal],
+        family, truth, measured.value[diagonal], measured.error[diagonal], accepted,
         (allowed + measured.error[diagonal]) / size,
     )  # fmt: skip
 
@@ -139,7 +146,7 @@ def _measure(programs: Programs, packed: Any, lines: Lines, truth: Any) -> Estim
     vectors = np.eye(BATCH, len(packed))
     claims = [(slice(0, BATCH), np.diag(truth))]
     evaluate: Evaluate = lambda t: programs.values(packed, (), vectors, t)  # noqa: E731
-    return measure(evaluate, lines, claims, Tolerance(), nature=Nature(lambda: False))
+    return measure(evaluate, lines, claims, Tolerance())
 
 
 def _lines(x: Any, centre: Any, inner: Any, family: Any) -> Lines:

@@ -114,6 +114,8 @@ if TYPE_CHECKING:
         depends_on: str | Sequence[str] | None = None,
         domain: Mapping[str, str | tuple[float, float]] | None = None,
         slow: bool | None = None,
+        dtypes: Sequence[Any] | None = None,
+        shapes: str | None = None,
     ) -> Callable[[F], F]: ...
 
 
@@ -137,6 +139,8 @@ def gradcheck(
     depends_on: str | Sequence[str] | None = None,
     domain: Mapping[str, str | tuple[float, float]] | None = None,
     slow: bool | None = None,
+    dtypes: Sequence[Any] | None = None,
+    shapes: str | None = None,
 ) -> Any:
     """Claim that JAX's derivative of the decorated function is its derivative.
 
@@ -163,6 +167,9 @@ def gradcheck(
         domain: where what is drawn for an argument lies: its name to ``"positive"``, ``"unit"``, ``"simplex"``,
             ``"spd"``, ``"orthogonal"`` or ``(low, high)``.
         slow: ``True``: ``gradhook check --no-slow`` leaves it out, and says so.
+        dtypes: where the function is a custom rule: the dtypes in which it is claimed to work, such as
+            ``("float32", "bfloat16")``; float32 and float64 are part of every claim.
+        shapes: ``"any"``: a custom rule is claimed to work at rank 0 and size 0 as well.
 
     """
     frame = sys._getframe(1)
@@ -170,6 +177,7 @@ def gradcheck(
         "args": args, "kwargs": kwargs, "order": order, "modes": modes, "atol": atol, "rtol": rtol, "eps": eps,
         "wrt": wrt, "cases": cases, "exact": exact, "stop_gradient": stop_gradient, "kink": kink,
         "ignore": ignore, "depends_on": depends_on, "domain": domain, "slow": slow,
+        "dtypes": dtypes, "shapes": shapes,
     }  # fmt: skip
     mark: Callable[[Any], Any] = _remember("exact", options, frame.f_code.co_filename, frame.f_lineno)
     return mark if function is None else mark(function)
@@ -195,6 +203,8 @@ def surrogate(
     depends_on: str | Sequence[str] | None = None,
     domain: Mapping[str, str | tuple[float, float]] | None = None,
     slow: bool | None = None,
+    dtypes: Sequence[Any] | None = None,
+    shapes: str | None = None,
 ) -> Callable[[F], F]:
     """Declare a surrogate: the value is that of ``forward``, the derivative on purpose that of something else.
 
@@ -203,7 +213,7 @@ def surrogate(
         derivative_of: a differentiable function whose exact derivative the rule must give; or
         rule: ``(primals, tangents) -> tangent``, the declared rule itself.
         args: as in ``gradcheck``; so are ``kwargs``, ``modes``, ``atol``, ``rtol``, ``wrt``, ``cases``, ``domain``,
-            ``ignore``, ``depends_on`` and ``slow``.
+            ``ignore``, ``depends_on``, ``slow``, ``dtypes`` and ``shapes``.
         order2: what a second derivative gives: ``"zero"``, ``"of the surrogate"`` or ``"error"``.
         ties: how halves are rounded: ``"even"``, ``"away"`` (from zero), ``"up"`` (``floor(x + 0.5)``) or ``"down"``.
         bounds: whether the bounds of a saturating derivative still pass it: ``"closed"`` or ``"open"``; where
@@ -216,6 +226,6 @@ def surrogate(
         "forward": forward, "derivative_of": derivative_of, "rule": rule, "args": args, "kwargs": kwargs,
         "modes": modes, "atol": atol, "rtol": rtol, "wrt": wrt, "cases": cases, "order2": order2, "ties": ties,
         "bounds": bounds, "exact": exact, "ignore": ignore, "depends_on": depends_on, "domain": domain,
-        "slow": slow,
+        "slow": slow, "dtypes": dtypes, "shapes": shapes,
     }  # fmt: skip
     return _remember("surrogate", options, frame.f_code.co_filename, frame.f_lineno)

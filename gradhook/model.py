@@ -24,6 +24,8 @@ class Verdict(StrEnum):
 
     SKIP = "skip"
     PASS = "pass"
+    ADVICE = "advice"
+    """Of findings alone: the claim holds, and what was found lies beyond it. Questions and targets pass with it."""
     UNDECIDED = "undecided"
     FAIL = "fail"
     ERROR = "error"
@@ -33,8 +35,9 @@ _SEVERITY = {verdict: rank for rank, verdict in enumerate(Verdict)}
 
 
 def worst(verdicts: Sequence[Verdict]) -> Verdict:
-    """The gravest of several verdicts; ``SKIP`` when there are none."""
-    return max(verdicts, key=_SEVERITY.__getitem__, default=Verdict.SKIP)
+    """The gravest of several verdicts, in which advice is a pass; ``SKIP`` when there are none."""
+    gravest = max(verdicts, key=_SEVERITY.__getitem__, default=Verdict.SKIP)
+    return Verdict.PASS if gravest is Verdict.ADVICE else gravest
 
 
 class ClaimKind(StrEnum):
@@ -216,9 +219,16 @@ class CheckSettings:
     """Whether reports tell how each case was examined."""
 
 
-_GRAVEST_FIRST = {Verdict.ERROR: 0, Verdict.FAIL: 1, Verdict.UNDECIDED: 2, Verdict.SKIP: 3, Verdict.PASS: 4}
+_GRAVEST_FIRST = {
+    Verdict.ERROR: 0, Verdict.FAIL: 1, Verdict.UNDECIDED: 2, Verdict.SKIP: 3, Verdict.ADVICE: 4, Verdict.PASS: 5,
+}  # fmt: skip
 
 
 def gravest_first(findings: list[Finding]) -> tuple[Finding, ...]:
-    """Findings in the order in which a reader wants them; equals keep the order of the checks."""
-    return tuple(sorted(findings, key=lambda f: _GRAVEST_FIRST[f.verdict]))
+    """Findings in the order in which a reader wants them; equals keep the order of the checks.
+
+    Advice that several cases give in the same words is there once.
+    """
+    said = {(f.code, f.message): f for f in reversed(findings) if f.verdict is Verdict.ADVICE}
+    once = [f for f in findings if f.verdict is not Verdict.ADVICE or said[f.code, f.message] is f]
+    return tuple(sorted(once, key=lambda f: _GRAVEST_FIRST[f.verdict]))

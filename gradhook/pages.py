@@ -11,6 +11,7 @@ from pathlib import Path
 FOLDER = Path(__file__).parent / "rules"
 _TITLE = re.compile(r"# (GRD\d{3}) (\S+)\n\n> (.+)\n")
 _VERDICT = re.compile(r"^Verdict: \*\*(\w+)\*\*", re.MULTILINE)
+_WHEN = re.compile(r"^It fails where (.+?)\.(?:\nIt is advice where (.+?)\.)?\n\n", re.MULTILINE | re.DOTALL)
 _PART = re.compile(r"^## (.+)\n\n", re.MULTILINE)
 
 
@@ -24,6 +25,10 @@ class Page:
     verdict: str
     parts: dict[str, str]
     text: str
+    fails: str = ""
+    """Where it is a failure, in the words after "It fails where"; empty of what never is one."""
+    advice: str = ""
+    """Where it is advice, that lies beyond the claim."""
 
 
 @cache
@@ -41,7 +46,9 @@ def page(code: str) -> Page:
         raise ValueError(f"the page of {code} has another form")
     _, *rest = _PART.split(text)
     parts = {name: body.strip() for name, body in zip(rest[::2], rest[1::2], strict=True)}
-    return Page(code, title[2], title[3], verdict[1], parts, text)
+    when = _WHEN.search(text)
+    fails, advice = (" ".join((words or "").split()) for words in when.groups()) if when else ("", "")
+    return Page(code, title[2], title[3], verdict[1], parts, text, fails, advice)
 
 
 def pages(prefixes: Iterable[str]) -> tuple[Page, ...]:

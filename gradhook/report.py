@@ -73,8 +73,9 @@ class Report:
 
     @property
     def counts(self) -> dict[Verdict, int]:
-        """How many targets have each verdict."""
-        return {v: sum(t.verdict is v for t in self.targets) for v in Verdict}
+        """How many targets have each verdict; of advice, which is no target's verdict, how many findings there are."""
+        advised = sum(f.verdict is Verdict.ADVICE for t in self.targets for f in t.findings)
+        return {v: sum(t.verdict is v for t in self.targets) for v in Verdict} | {Verdict.ADVICE: advised}
 
     @property
     def verdict(self) -> Verdict:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import gradhook
 from gradhook.config import Config, Settings, Source, load, project_root, schema
-from gradhook.config.settings import BY_KEY, OPTIONS, Option
+from gradhook.config.settings import BY_KEY, OPTIONS, Option, level_of
 from gradhook.config.targets import BOTH, EXACT_ONLY, SURROGATE_ONLY, is_target_name
 from gradhook.errors import GradhookError
 from gradhook.model import ClaimKind
@@ -45,8 +45,9 @@ def test_every_setting_is_in_the_table_and_its_default_is_a_value_it_takes(tmp_p
     environ = {
         o.variable: ",".join(o.default) if isinstance(o.default, tuple) else str(o.default)
         for o in OPTIONS
-        if o.default is not None and o.kind != "globs"  # an empty one is no text
-    }
+        if o.default is not None
+        and o.kind not in ("globs", "levels")  # an empty one is no text, and a table has a shorter one
+    } | {"GRADHOOK_ADVICE": "warn"}
     assert load(write(tmp_path, ""), {}, environ).settings == Settings()
 
 
@@ -80,6 +81,7 @@ GOOD = {
     ),
     "exclude": ('["a,b", "build/"]', ("a,b", "build/")),
     "undecided": ('"warn"', "warn"),
+    "advice": ('{default = "ignore", grd204 = "error"}', {"default": "ignore", "GRD204": "error"}),
     "unclaimed": ('"ignore"', "ignore"),
     "loosened": ('"error"', "error"),
     "output-format": ('"json"', "json"),
@@ -122,6 +124,13 @@ def test_good_covers_the_table() -> None:
             "per_file_ignores",
             {"a/*": ("GRD1", "GRD3"), "b.py": ("GRD2",)},
         ),
+        ("GRADHOOK_ADVICE", "error", "advice", {"default": "error"}),
+        (
+            "GRADHOOK_ADVICE",
+            "GRD204:error, grd2:ignore",
+            "advice",
+            {"default": "warn", "GRD204": "error", "GRD2": "ignore"},
+        ),
         ("GRADHOOK_JOBS", "3", "jobs", 3),
         ("GRADHOOK_JOBS", "auto", "jobs", "auto"),
     ],
@@ -141,6 +150,16 @@ def test_precedence(tmp_path: Path) -> None:
     assert [origins[k] for k in ("timeout", "seed", "order", "rtol", "platform", "select")] == [
         "--timeout", "GRADHOOK_SEED", "pyproject.toml", "default", "default", "default",
     ]  # fmt: skip
+
+
+def test_a_level_is_that_of_the_longest_beginning_that_is_named(tmp_path: Path) -> None:
+    write(tmp_path, "[tool.gradhook.advice]\nGRD2 = 'ignore'\nGRD204 = 'error'\n")
+    from_file = load(tmp_path, {}, {"GRADHOOK_ADVICE": ""}).settings.advice
+    assert [level_of(code, from_file) for code in ("GRD204", "GRD206", "GRD301")] == ["error", "ignore", "warn"]
+    said = load(tmp_path, {"advice": ("ignore", "GRD206:warn")}, {"GRADHOOK_ADVICE": "error"})
+    assert [level_of(code, said.settings.advice) for code in ("GRD204", "GRD206")] == ["ignore", "warn"]
+    assert said.origins["advice"] == "--advice"
+    assert load(tmp_path, {}, {"GRADHOOK_ADVICE": "error"}).settings.advice == {"default": "error"}
 
 
 def test_repeated_options_are_one_list(tmp_path: Path) -> None:
@@ -171,6 +190,18 @@ REFUSED = [
     ("select = [1]", "select must be rule codes or their beginnings, such as GRD101 or GRD1, not [1]"),
     ("exit-zero = 1", "exit-zero must be true or false, not 1"),
     ("undecided = 'wran'", "undecided must be one of error, warn, not 'wran'"),
+    (
+        "advice = 'fatal'",
+        "advice must be one of warn, error, ignore, or such a level for each code: GRD204:error, not 'fatal'",
+    ),
+    (
+        "advice = {E9 = 'warn'}",
+        "advice must be one of warn, error, ignore, or such a level for each code: GRD204:error, not {'E9': 'warn'}",
+    ),
+    (
+        "advice = ['warn']",
+        "advice must be one of warn, error, ignore, or such a level for each code: GRD204:error, not ['warn']",
+    ),
     ("python = ''", "python must be the path or name of an interpreter, not ''"),
     ("exclude = 1979-05-27", "exclude must be path patterns, not datetime.date(1979, 5, 27)"),
     ("targets = 3", "targets must be a table, not 3"),

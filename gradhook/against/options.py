@@ -152,6 +152,17 @@ def _modes(old: Value | None, new: Value | None, default: Any) -> str | None:
     return None if now >= _MODES or (before is not None and before <= now) else LOOSENED
 
 
+def _claimed(old: Value | None, new: Value | None, default: Any) -> str | None:
+    """Not given, what stands in every claim is all that is asked."""
+    del default
+    if old is None or new is None:
+        return None if old is None else LOOSENED
+    before, now = _names(old.literal), _names(new.literal)
+    if UNKNOWN in (before, now) or before is None or now is None:
+        return CHANGED
+    return None if before <= now else LOOSENED
+
+
 def _wrt(old: Value | None, new: Value | None, default: Any) -> str | None:
     """Not given, every floating argument is differentiated."""
     del default
@@ -178,5 +189,6 @@ def _names(literal: Any) -> Any:
 _RULES: Mapping[str, Judge] = {
     "rtol": _tolerance, "atol": _tolerance, "order": _order, "modes": _modes, "wrt": _wrt, "kink": _kink,
     "eps": _licence, "stop_gradient": _licence, "ignore": _licence, "slow": _licence,
+    "dtypes": _claimed, "shapes": _evidence,
     "depends_on": lambda old, new, default: None,
 }  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Any
 
 from gradhook.against.options import CHANGED, LOOSENED
 from gradhook.config import Settings
+from gradhook.config.settings import level_of
 
 Step = tuple[str, str, str, str]
 
@@ -22,7 +23,7 @@ def weaker(before: Settings, now: Settings) -> Iterator[Step]:
 
 def _shown(value: Any) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{glob}: {' '.join(codes)}" for glob, codes in value.items())
+        return ", ".join(f"{key}: {said if isinstance(said, str) else ' '.join(said)}" for key, said in value.items())
     return ", ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value).lower()
 
 
@@ -60,6 +61,12 @@ def _milder(*ranks: str) -> Callable[[Any, Any], bool]:
     return lambda old, new: ranks.index(new) > ranks.index(old)
 
 
+def _milder_somewhere(old: Mapping[str, str], new: Mapping[str, str]) -> bool:
+    """Advice about some code counts for less."""
+    is_milder = _milder("error", "warn", "ignore")
+    return any(is_milder(level_of(code, old), level_of(code, new)) for code in {*old, *new})
+
+
 def _differs(old: Any, new: Any) -> bool:
     return bool(old != new)
 
@@ -68,7 +75,7 @@ _RULES: Mapping[str, Callable[[Any, Any], bool]] = {
     "rtol": _rises, "atol": _rises, "order": _falls, "modes": _fewer_modes, "select": _shrinks, "ignore": _grows,
     "per_file_ignores": _more_globs, "exclude": _adds,
     "undecided": _milder("error", "warn"), "unclaimed": _milder("error", "warn", "ignore"),
-    "loosened": _milder("error", "warn", "ignore"),
+    "advice": _milder_somewhere, "loosened": _milder("error", "warn", "ignore"),
     "self_test": _falls, "fail_on_empty": _falls, "exit_zero": _rises,
     "python": _differs, "platform": _differs, "seed": _differs,
 }  # fmt: skip

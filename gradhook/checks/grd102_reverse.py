@@ -16,6 +16,9 @@ from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
 RULE = Rule("GRD102", "reverse-mode", "Is the reverse-mode derivative the adjoint of forward mode, and right?")
 APPLIES = frozenset({ClaimKind.EXACT})
 
+ROUNDOFFS = 4
+"""Both modes may differ by so many times what random rounding moves either."""
+
 
 def run(probe: Probe) -> Outcome:
     """Compare ``jax.vjp`` with differences; where both modes exist, also with forward mode at rounding level.
@@ -61,6 +64,8 @@ def _differing(
         wrong = (gap > allowed) & np.isfinite(gap)
     if wrong.any():  # an ill-conditioned function rounds more, and a loop stops at its tolerance
         wrong &= gap > 16 * _wobble(study, reverse, probe) + _left_open(study, reverse, probe) * np.abs(expected)
+    if wrong.any():
+        wrong &= gap > ROUNDOFFS * _roundoff(study, reverse, probe)
     if not wrong.any():
         return None
     single = wrong & np.array([not label.moves_many for label in study.input_labels])[:, None]
@@ -73,6 +78,15 @@ def _differing(
         RULE.code, Verdict.FAIL, message, case=probe.case, mode="rev", order=1, leaf=label.leaf, index=label.index,
         claimed=got, measured=other, tolerance=ADJOINT, help=help,
     )  # fmt: skip
+
+
+def _roundoff(study: Study, reverse: Array, probe: Probe) -> Array | float:
+    """The rounding of the terms of both sides, for each number of ``reverse``."""
+    own = probe.roundoff((), "rev")
+    if study.pullbacks is not None and reverse is study.pullbacks.claims:
+        return np.asarray(2 * own @ np.abs(study.pullbacks.mix).T) if isinstance(own, np.ndarray) else own
+    other = probe.roundoff((), "fwd")
+    return own + (_projected(other, study) if isinstance(other, np.ndarray) else other)
 
 
 def _left_open(study: Study, reverse: Array, probe: Probe) -> Array:

@@ -8,7 +8,7 @@ from gradhook.comparison.judge import SURROGATE, Array, Flags
 from gradhook.comparison.messages import number
 from gradhook.comparison.probe import Contract, Fault, Probe
 from gradhook.comparison.surrogate_probe import Rulebook
-from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
+from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict, worst
 
 RULE = Rule("GRD201", "surrogate-value", "Is a surrogate's value that of forward=, bit for bit, on every route?")
 APPLIES = frozenset({ClaimKind.SURROGATE, ClaimKind.RULE})
@@ -19,7 +19,8 @@ _HELP = "return forward's own value from the rule; x + stop_gradient(f(x) - x) i
 def run(probe: Probe) -> Outcome:
     """Compare the bits of the value plainly called, under jit, vmap, jvp, vjp and value_and_grad with ``forward``.
 
-    A rule computes the value once more; nothing in JAX checks that it is the same. The same is asked at the points of a
+    A rule computes the value once more; nothing in JAX checks that it is the same. The sign of a zero alone is advice,
+    for a route may lose it although each of its steps is right. The same is asked at the points of a
     sweep through the input's domain. Of a rule that nobody claims, the function itself is the reference, and rounding
     is forgiven.
     """
@@ -30,18 +31,25 @@ def run(probe: Probe) -> Outcome:
     if contract is None or not contract.references:
         return Outcome(RULE.code, Verdict.SKIP, probe.case, note="no forward= was declared")
     found = [_route(contract, route, value, probe) for route, value in contract.values.items()]
-    findings = _alike([finding for finding in found if finding is not None])
-    findings = findings or (_strays(rulebook, probe) if probe.is_surrogate else [])
-    return Outcome(RULE.code, Verdict.FAIL if findings else Verdict.PASS, probe.case, tuple(findings), 0.0)
+    advice = [finding for finding in found if finding is not None and finding.verdict is Verdict.ADVICE]
+    findings = _alike([finding for finding in found if finding is not None and finding.verdict is Verdict.FAIL])
+    findings = findings or (_strays(rulebook, probe) if probe.is_surrogate else []) or advice[:1]
+    verdict = worst([finding.verdict for finding in findings] or [Verdict.PASS])
+    return Outcome(RULE.code, verdict, probe.case, tuple(findings), 0.0)
 
 
 def _route(contract: Contract, route: str, value: Array | Fault, probe: Probe) -> Finding | None:
     if isinstance(value, Fault):
-        return None if value.missing else _raised(route, value, probe)
+        # What cannot be mapped at all is told by the question about compositions (GRD205), as advice.
+        return None if value.missing or route == "under vmap" else _raised(route, value, probe)
     same = same_bits if probe.is_surrogate else _nearly
     wrong = np.all([~same(value, reference) for reference in contract.references], axis=0)
     if not wrong.any():
         return None
+    more_than_a_sign = wrong & np.all([value != reference for reference in contract.references], axis=0)
+    if not more_than_a_sign.any():
+        return _signed(route, probe)
+    wrong = more_than_a_sign
     k = int(np.argmax(wrong))
     got, wanted, label = float(value[k]), float(contract.references[0][k]), contract.value_labels[k]
     more = f" (and {int(wrong.sum()) - 1} more)" if wrong.sum() > 1 else ""
@@ -50,6 +58,13 @@ def _route(contract: Contract, route: str, value: Array | Fault, probe: Probe) -
         f"{route} the value of {label} is {_pair(got, wanted, probe.is_surrogate)}{more}",
         case=probe.case, output=str(label), claimed=got, measured=wanted,
         help=_HELP if probe.is_surrogate else _HELP_RULE,
+    )  # fmt: skip
+
+
+def _signed(route: str, probe: Probe) -> Finding:
+    return Finding(
+        RULE.code, Verdict.ADVICE, f"{route} the value differs from that of forward= in the sign of a zero",
+        case=probe.case, help=_HELP,
     )  # fmt: skip
 
 

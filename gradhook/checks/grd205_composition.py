@@ -9,7 +9,7 @@ from gradhook.comparison.judge import SURROGATE
 from gradhook.comparison.messages import number
 from gradhook.comparison.probe import Fault, Probe
 from gradhook.comparison.surrogate_probe import Trial
-from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
+from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict, worst
 
 RULE = Rule("GRD205", "rule-composition", "Is a custom rule's derivative the same inside every transformation of JAX?")
 APPLIES = frozenset(ClaimKind)
@@ -27,11 +27,11 @@ def run(probe: Probe) -> Outcome:
     if rulebook.reason:
         return _untraceable(rulebook.reason, probe)
     trials = [t for t in rulebook.composition() if not (isinstance(t.got, Fault) and t.got.missing)]
-    findings = [finding for trial in _once(trials) if (finding := _finding(trial, probe))]
+    found = [finding for trial in _once(trials) if (finding := _finding(trial, probe))]
+    findings = [finding for finding in found if finding.verdict is Verdict.FAIL] or found[:1]
     note = f"asked in {len(trials)} compositions" if not findings else ", ".join(t.name for t in trials if _is_wrong(t))
-    return Outcome(
-        RULE.code, Verdict.FAIL if findings else Verdict.PASS, probe.case, tuple(findings[:SHOWN]), SURROGATE, note
-    )
+    verdict = worst([finding.verdict for finding in findings] or [Verdict.PASS])
+    return Outcome(RULE.code, verdict, probe.case, tuple(findings[:SHOWN]), SURROGATE, note)
 
 
 def _untraceable(reason: str, probe: Probe) -> Outcome:
@@ -65,6 +65,8 @@ def _finding(trial: Trial, probe: Probe) -> Finding | None:
         return None
     what = "value" if trial.mode is None else "derivative"
     if isinstance(trial.got, Fault):
+        if all("vmap" in name for name in trial.name.split(", ")):
+            return _unmapped(trial, trial.got, probe)
         text = f"{trial.name} raises {trial.got.message}"
         return Finding(
             RULE.code, Verdict.FAIL, text, case=probe.case, mode=trial.mode, path=trial.got.path or None,
@@ -76,4 +78,14 @@ def _finding(trial: Trial, probe: Probe) -> Finding | None:
         RULE.code, Verdict.FAIL, f"{trial.name} gives the {what} {number(got)}, called alone it is {number(wanted)}",
         case=probe.case, mode=trial.mode, order=1, claimed=got, measured=wanted, tolerance=SURROGATE,
         help="the rule is lost or changed on the way: batching rules, symbolic zeros, calls of the plain function",
+    )  # fmt: skip
+
+
+def _unmapped(trial: Trial, fault: Fault, probe: Probe) -> Finding:
+    """Advice: that a function can be mapped is part of no claim; wrong numbers are another matter."""
+    what = "cannot be mapped" if trial.mode is None else "not differentiable under vmap"
+    text = f"{what}: {trial.name.partition(', ')[0]} raises {fault.message.partition(':')[0]}"
+    return Finding(
+        RULE.code, Verdict.ADVICE, text, case=probe.case,
+        mode=trial.mode, path=fault.path or None, line=fault.line or None, help=fault.message,
     )  # fmt: skip

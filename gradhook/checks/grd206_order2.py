@@ -10,7 +10,7 @@ from gradhook.comparison.judge import ADJOINT
 from gradhook.comparison.messages import MODE_NAMES, number
 from gradhook.comparison.probe import Fault, Probe
 from gradhook.comparison.surrogate_probe import Trial
-from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
+from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict, worst
 
 RULE = Rule("GRD206", "surrogate-second-order", "Is a surrogate's second derivative the declared one?")
 APPLIES = frozenset({ClaimKind.SURROGATE})
@@ -27,7 +27,9 @@ def run(probe: Probe) -> Outcome:
         return _must_raise(trials, probe)
     findings = [f for trial in trials if (f := _finding(trial, rulebook.order2, probe))]
     note = "" if rulebook.order2 else _undeclared(trials)
-    verdict = Verdict.FAIL if findings else Verdict.PASS if trials else Verdict.SKIP
+    if rulebook.order2 is None and findings:
+        findings = [_advised(findings[0])]
+    verdict = worst([f.verdict for f in findings] or [Verdict.PASS if trials else Verdict.SKIP])
     return Outcome(RULE.code, verdict, probe.case, tuple(findings), note=note)
 
 
@@ -67,6 +69,12 @@ def _finding(trial: Trial, order2: str | None, probe: Probe) -> Finding | None:
         RULE.code, Verdict.FAIL, text, case=probe.case, mode=trial.mode, order=2, claimed=got, measured=ought,
         help=_LOST if lost else "the second derivative is that of the rule's formula; stop_gradient makes it zero",
     )  # fmt: skip
+
+
+def _advised(finding: Finding) -> Finding:
+    """A claim without ``order2=`` is about first derivatives; of several modes one is enough to say."""
+    text = "the rule is lost at second order: its value has no rule any more (order2= would claim it)"
+    return replace(finding, verdict=Verdict.ADVICE, message=text)
 
 
 def _undeclared(trials: tuple[Trial, ...]) -> str:

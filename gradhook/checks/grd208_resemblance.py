@@ -21,6 +21,8 @@ APPLIES = frozenset({ClaimKind.EXACT, ClaimKind.SURROGATE})
 def run(probe: Probe) -> Outcome:
     """A flat value with a derivative is no exact claim; a rule that equals the exact derivative is no surrogate.
 
+    The latter is right all the same, so that it is advice.
+
     For a surrogate the note states its bias: how far the rule is from the true derivative, where one exists.
     """
     rulebook = probe.rulebook()
@@ -42,11 +44,11 @@ def _surrogate(rulebook: Rulebook, probe: Probe) -> Outcome:
     sweeps = rulebook.sweeps()
     if sweeps and all(sweep.coincides for sweep in sweeps):
         finding = Finding(
-            RULE.code, Verdict.FAIL,
+            RULE.code, Verdict.ADVICE,
             "no surrogate: wherever it was looked at, the rule is the exact derivative of the value",
             case=probe.case, help="claim it with @gradcheck: then finite differences, which see more, are the judge",
         )  # fmt: skip
-        return Outcome(RULE.code, Verdict.FAIL, probe.case, (finding,))
+        return Outcome(RULE.code, Verdict.PASS, probe.case, (finding,))
     biases = [sweep.bias for sweep in sweeps if not math.isnan(sweep.bias)]
     if not biases:
         return Outcome(RULE.code, Verdict.SKIP, probe.case, note="bias: no true derivative was found to compare with")

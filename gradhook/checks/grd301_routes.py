@@ -12,6 +12,7 @@ from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict, worst
 
 RULE = Rule("GRD301", "routes", "Do vmap and a loop, linearize and jvp, one argument alone and all together agree?")
 APPLIES = frozenset({ClaimKind.EXACT})
+VMAP = "under vmap"
 
 
 def run(probe: Probe) -> Outcome:
@@ -20,7 +21,10 @@ def run(probe: Probe) -> Outcome:
     if not routes:
         note = "no rule in the function could tell JAX's transformations apart, so its routes agree by construction"
         return Outcome(RULE.code, Verdict.SKIP, probe.case, note=note)
-    findings = tuple(finding for route in routes if (finding := _answer(route, probe)))
+    found = [finding for route in routes if (finding := _answer(route, probe))]
+    advice = [finding for finding in found if finding.verdict is Verdict.ADVICE]
+    advice = advice[:1] if _may_advise(routes, probe) else []
+    findings = (*(finding for finding in found if finding.verdict is not Verdict.ADVICE), *advice)
     missed = [_not_compared(route.name, route.got) for route in routes if isinstance(route.got, Fault)]
     passed = Verdict.PASS if len(missed) < len(routes) else Verdict.SKIP
     verdict = worst([f.verdict for f in findings] or [passed])
@@ -31,10 +35,18 @@ def _not_compared(name: str, fault: Fault) -> str:
     return f"{name}: {fault.message}" if fault.missing else f"{name} it raises {fault.message}"
 
 
+def _may_advise(routes: list[Route], probe: Probe) -> bool:
+    """Whether the value can be mapped, and no other question (GRD205, of a rule) says that its derivative cannot."""
+    mapped = not any(route.name == VMAP and route.mode is None and isinstance(route.got, Fault) for route in routes)
+    rulebook = probe.rulebook()
+    return mapped and (rulebook is None or bool(rulebook.reason))
+
+
 def _answer(route: Route, probe: Probe) -> Finding | None:
     if isinstance(route.got, Fault):
-        # Not every function can be mapped (a callback without a vmap method): the note says so, it is no fault.
-        return None if route.name == "under vmap" or route.got.missing else _raised(route, route.got, probe)
+        # Not every function can be mapped (a callback without a vmap method), and that is part of no claim: the note
+        # says so, and where the value can be mapped but not the derivative, that is advice.
+        return None if route.got.missing else _raised(route, route.got, probe)
     wrong = route.wrong(ADJOINT)
     if route.mode:  # 0 times infinity is nan in one way and left out in another: such a derivative is GRD105's
         wrong &= np.isfinite(route.expected)
@@ -49,6 +61,12 @@ def _answer(route: Route, probe: Probe) -> Finding | None:
 
 
 def _raised(route: Route, fault: Fault, probe: Probe) -> Finding:
+    if route.name == VMAP:
+        text = f"not differentiable under vmap: {_mode(route)} raises {fault.message.partition(':')[0]}"
+        return Finding(
+            RULE.code, Verdict.ADVICE, text, case=probe.case, mode=route.mode, order=1, path=fault.path or None,
+            line=fault.line or None, help=f"{_help(route)}: {fault.message}",
+        )  # fmt: skip
     return Finding(
         RULE.code, Verdict.FAIL, f"{_mode(route)} {route.name} raises {fault.message}", case=probe.case,
         mode=route.mode, order=1, path=fault.path or None, line=fault.line or None, help=_help(route),
@@ -60,7 +78,7 @@ def _mode(route: Route) -> str:
 
 
 def _help(route: Route) -> str:
-    if route.name == "under vmap":
+    if route.name == VMAP:
         return "look at custom batching rules (custom_vmap) and at reductions over the wrong axis in a rule"
     if route.name.endswith("alone"):
         return "look at branches of the rule for symbolic zeros or None: they must drop a term, not a factor"

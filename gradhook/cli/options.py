@@ -14,7 +14,7 @@ import click
 
 from gradhook.cli.completion import complete_codes, complete_targets
 from gradhook.config import Source
-from gradhook.config.settings import BY_KEY, Option, Settings
+from gradhook.config.settings import BY_KEY, DEFAULT, Option, Settings
 from gradhook.errors import GradhookError
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ EVERYWHERE = (
 )
 _METAVARS = {
     "whole": "N", "count": "N", "number": "X", "text": "TEXT", "words": "LIST", "codes": "CODES", "globs": "GLOB:CODE",
+    "levels": "[CODE:]LEVEL",
 }  # fmt: skip
 
 
@@ -131,7 +132,7 @@ def _setting(option: Option) -> Callable[[Command], Command]:
         return click.option(f"{name}/--no-{option.toml}", default=None, help=words)
     if option.kind == "choice":
         return click.option(name, type=click.Choice(option.choices), default=None, help=words)
-    many = option.kind in ("words", "codes", "globs")
+    many = option.kind in ("words", "codes", "globs", "levels")
     complete = complete_codes if option.kind == "codes" else None
     names = (option.short, name) if option.short else (name,)
     metavar = _METAVARS[option.kind]
@@ -140,10 +141,16 @@ def _setting(option: Option) -> Callable[[Command], Command]:
     )
 
 
+def _said(option: Option) -> str:
+    if option.kind == "levels":
+        return str(option.default[DEFAULT])
+    return f"{option.default:g}" if option.kind == "number" else str(option.default)
+
+
 def _help(option: Option) -> str:
     parts = [option.help]
     if option.kind not in ("switch", "choice"):
         parts.append(f"[{option.expects}]")
     if option.default not in (None, (), {}, False):
-        parts.append(f"[default: {option.default:g}]" if option.kind == "number" else f"[default: {option.default}]")
+        parts.append(f"[default: {_said(option)}]")
     return "  ".join(parts)

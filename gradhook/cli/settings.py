@@ -57,7 +57,10 @@ def _origin(config: Config, key: str) -> str:
 
 def _value(value: Any) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{glob}: {' '.join(codes)}" for glob, codes in value.items()) or "none"
+        return (
+            ", ".join(f"{key}: {said if isinstance(said, str) else ' '.join(said)}" for key, said in value.items())
+            or "none"
+        )
     if isinstance(value, tuple):
         return ", ".join(value) or "none"
     if isinstance(value, bool):

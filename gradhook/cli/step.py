@@ -26,7 +26,8 @@ from gradhook.reporters import annotations as marks
 from gradhook.reporters import summary, workflow
 
 _PREFIX = "GRADHOOK_IN_"
-_OPTIONS = ("python", "shard", "undecided", "unclaimed", "loosened")
+_OPTIONS = ("python", "shard", "undecided", "advice", "unclaimed", "loosened")
+_VERDICTS = ("pass", "fail", "undecided", "error", "skip", "advice")
 _SWITCH = {"true": True, "false": False}
 
 
@@ -118,14 +119,15 @@ def _show(folder: Path) -> None:
 
 def _counts(document: dict[str, Any] | None) -> dict[str, str]:
     """What steps after this one may want to know."""
-    counts = document["counts"] if document else dict.fromkeys(("pass", "fail", "undecided", "error", "skip"), 0)
+    counts = document["counts"] if document else dict.fromkeys(_VERDICTS, 0)
     unclaimed = [n for n in document["notices"] if n["code"] == "GRD501"] if document else []
     return {
         "verdict": document["verdict"] if document else "error",
-        "checks": str(sum(counts.values())),
+        "checks": str(sum(counts[verdict] for verdict in _VERDICTS if verdict != "advice")),
         "passed": str(counts["pass"]),
         "failed": str(counts["fail"]),
         "undecided": str(counts["undecided"]),
+        "advice": str(counts["advice"]),
         "errors": str(counts["error"]),
         "skipped": str(counts["skip"]),
         "unclaimed": str(len(unclaimed)),

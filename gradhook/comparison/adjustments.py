@@ -24,11 +24,11 @@ from gradhook.comparison.judge import (
 from gradhook.comparison.probe import Probe, Study, Witness
 from gradhook.model import Mode, Shape, Verdict
 
-EPS = float(np.finfo(np.float64).eps)
 BAR = 4
 """The roundoff that a few perturbed runs show is itself uncertain: the bar of the complex step is this much wider."""
 ZERO = 64
-"""An element within so many roundoffs of its terms is a 0 that cancellation made, measured by the terms."""
+"""A claim within so many roundoffs of its terms, where the complex step gives 0 within its bar, is a 0 made by
+cancellation. It is measured by how steep the surroundings are on the same line, or by the value over its scale."""
 UNRESOLVED = ("GRD405", "GRD406", "GRD408", "GRD409")
 """The causes of doubt in which the derivative exists, and only differences cannot see it."""
 
@@ -68,7 +68,9 @@ def ask_witness(
     """Let the complex step decide what differences leave unresolved or dispute; where both speak they must agree."""
     steep = np.isin(judged.code, list(NO_SLOPE.values()))
     smooth = np.isin(measured.shape, [shape_number(shape) for shape in (Shape.SMOOTH, Shape.EDGE)])
-    open_ = (judged.verdict == Verdict.UNDECIDED) & (np.isin(judged.code, UNRESOLVED) | steep)
+    # A bend that is seen above noise or a plateau alone may lie beside the point: the equations at the point decide.
+    beside = (judged.code == "GRD401") & (measured.noise > 0)
+    open_ = (judged.verdict == Verdict.UNDECIDED) & (np.isin(judged.code, UNRESOLVED) | steep | beside)
     asked = (open_ | (smooth & (judged.verdict == Verdict.FAIL)) | _barely(claim, judged)) & np.isfinite(claim)
     asked &= (judged.witness != EQUATIONS) & np.isfinite(measured.centre)[None, :]
     if not asked.any() or (found := probe.witness(study.path, mode)) is None:
@@ -90,10 +92,10 @@ def _barely(claim: Array, judged: Judgement) -> Flags:
 def _by_witness(
     claim: Array, measured: Estimate, judged: Judgement, found: Witness, answered: Flags, probe: Probe
 ) -> Judgement:
-    value, terms = found.value, found.error / EPS
-    vanishing = np.maximum(np.abs(claim), np.abs(value)) <= ZERO * found.error
+    value = found.value
+    vanishing = (np.abs(value) <= BAR * found.error) & (np.abs(claim) <= ZERO * found.error)
     bar = np.where(vanishing, ZERO, BAR) * found.error
-    size = np.where(vanishing, terms, np.abs(claim))
+    size = np.where(vanishing, np.maximum(measured.around, measured.level), np.abs(claim))
     allowed = judged.tolerance
     rounding = allowed - probe.tolerance.around(claim)
     agrees = np.abs(claim - value) <= allowed + bar
@@ -136,8 +138,8 @@ def within_iteration(study: Study, mode: Mode, claim: Array, judged: Judgement, 
     if not failed.any() or probe.tolerance != Tolerance():
         return judged
     with np.errstate(all="ignore"):
-        allowed = probe.left_open(study, mode) * np.abs(measured.value)
-        near = failed & (np.abs(claim - measured.value) <= allowed)
+        allowed = probe.left_open(study, mode) * np.abs(judged.reference)
+        near = failed & (allowed > 0) & (np.abs(claim - judged.reference) <= allowed)
     return replace(
         judged,
         verdict=np.where(near, Verdict.UNDECIDED, judged.verdict),

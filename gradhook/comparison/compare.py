@@ -9,6 +9,7 @@ import numpy as np
 from gradhook.comparison.adjustments import adjusted, with_convention
 from gradhook.comparison.cause import why
 from gradhook.comparison.judge import (
+    DIFFERENCES,
     TINY,
     Array,
     Estimate,
@@ -180,7 +181,9 @@ def _finding(
 
 
 def _at_kink(compared: Compared, place: tuple[int, int], verdict: Verdict) -> bool:
-    return verdict is Verdict.FAIL and shape_of(compared.measured, place) is Shape.KINK
+    """Whether an element fails because of the convention at a kink, not by what a second witness says."""
+    by_slopes = compared.judgement.witness[place] == DIFFERENCES
+    return verdict is Verdict.FAIL and by_slopes and shape_of(compared.measured, place) is Shape.KINK
 
 
 _NO_RESOLUTION = ("GRD401", "GRD402", "GRD403", "GRD404", "GRD408")

@@ -39,13 +39,17 @@ class Trial:
 
 @dataclass(frozen=True)
 class Fit:
-    """Whether the derivative takes what the function takes, in one dtype or shape: ``""`` or what is wrong with it."""
+    """Whether the derivative takes what the function takes, in one dtype or shape: ``""`` or what is wrong with it.
+
+    ``claimed``: whether that dtype or shape is part of the claim.
+    """
 
     name: str
     mode: Mode | None
     problem: str
     path: str = ""
     line: int = 0
+    claimed: bool = True
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from gradhook.config.settings import OPTIONS, Option
+from gradhook.config.settings import DEFAULT, OPTIONS, Option
 from gradhook.config.targets import BOTH, CLAIM, EXACT_ONLY, SURROGATE_ONLY
 
 Schema = dict[str, Any]
@@ -87,6 +87,15 @@ def _listed(pattern: str, item: Schema, at_least: int = 0) -> Schema:
 
 
 _CODES = _listed(_CODE, {"type": "string", "pattern": f"^{_CODE}$"})
+
+
+def _levels(option: Option) -> Schema:
+    """One level for all codes, or a table of them."""
+    level = {"enum": list(option.choices)}
+    names = {"pattern": f"^({DEFAULT}|[Gg][Rr][Dd][0-8][0-9]{{0,2}})$"}
+    return {"anyOf": [level, {"type": "object", "propertyNames": names, "additionalProperties": level}]}
+
+
 _SHAPES: dict[str, Callable[[Option], Schema]] = {
     "whole": lambda option: {"type": "integer", **_range(option)},
     "count": lambda option: {"anyOf": [{"enum": ["auto"]}, {"type": "integer", **_range(option), "minimum": 1}]},
@@ -96,6 +105,7 @@ _SHAPES: dict[str, Callable[[Option], Schema]] = {
     "choice": lambda option: {"enum": list(option.choices)},
     "words": _words,
     "codes": lambda option: _CODES,
+    "levels": _levels,
     "globs": lambda option: {"type": "object", "propertyNames": {"pattern": r"\S"}, "additionalProperties": _CODES},
 }
 
@@ -125,6 +135,11 @@ _OPTIONS: dict[str, tuple[str, Schema]] = {
     "order2": ("What a second derivative gives.", {"enum": ["zero", "of the surrogate", "error"]}),
     "ties": ("How halves are rounded.", {"enum": ["even", "away", "up", "down"]}),
     "bounds": ("Whether the bounds of a saturating derivative still pass it.", {"enum": ["closed", "open"]}),
+    "dtypes": (
+        "Dtypes, besides float32 and float64, in which a rule is claimed to work.",
+        _listed("float16|bfloat16|float32|float64", {"enum": ["float16", "bfloat16", "float32", "float64"]}, 1),
+    ),
+    "shapes": ("any: a rule is claimed to work at rank 0 and size 0 too.", {"enum": ["any"]}),
     CLAIM: ("rule: nothing is claimed, only inputs are given for what holds of every rule.", {"enum": ["rule"]}),
 }
 

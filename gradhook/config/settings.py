@@ -11,6 +11,9 @@ from typing import Any
 
 from gradhook.model import RTOL
 
+DEFAULT = "default"
+"""In a setting with a level for each code: the one of all codes that are not named."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -30,6 +33,7 @@ class Settings:
     per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     exclude: tuple[str, ...] = ()
     undecided: str = "error"
+    advice: Mapping[str, str] = field(default_factory=lambda: {DEFAULT: "warn"})
     unclaimed: str = "warn"
     loosened: str = "warn"
     output_format: str = "terminal"
@@ -78,6 +82,12 @@ class Option:
         return getattr(Settings(), self.key)
 
 
+def level_of(code: str, levels: Mapping[str, str]) -> str:
+    """The level of a code: that of the longest beginning of it which is named, else that of all."""
+    named = [name for name in levels if name != DEFAULT and code.startswith(name)]
+    return levels[max(named, key=len, default=DEFAULT)]
+
+
 def _choice(key: str, choices: tuple[str, ...], help: str, aside: str = "") -> Option:
     return Option(key, "choice", "one of " + ", ".join(choices) + aside, help, choices)
 
@@ -118,6 +128,13 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option("exclude", "words", "path patterns", "Files and folders to leave out, relative to the project."),
     _choice("undecided", ("error", "warn"), "Whether an undecided target counts as a finding."),
+    Option(
+        "advice",
+        "levels",
+        "one of warn, error, ignore, or such a level for each code: GRD204:error",
+        "What counts as advice, that lies beyond a claim, for all codes and for single ones.",
+        ("warn", "error", "ignore"),
+    ),
     _choice("unclaimed", ("warn", "error", "ignore"), "What a custom rule without a claim counts as."),
     _choice("loosened", ("warn", "error", "ignore"), "What a claim counts as that asks less than at --against."),
     _choice(

@@ -11,7 +11,8 @@ from gradhook.config.text import KeyPath, Places
 from gradhook.config.values import nearest, shown
 from gradhook.model import ClaimKind
 
-BOTH = ("args", "kwargs", "modes", "atol", "rtol", "wrt", "cases", "exact", "ignore", "depends_on", "domain", "slow")
+BOTH = ("args", "kwargs", "modes", "atol", "rtol", "wrt", "cases", "exact", "ignore", "depends_on", "domain", "slow",
+        "dtypes", "shapes")  # fmt: skip
 EXACT_ONLY = ("order", "eps", "stop_gradient", "kink")
 SURROGATE_ONLY = ("forward", "derivative_of", "rule", "order2", "ties", "bounds")
 CLAIM = "claim"

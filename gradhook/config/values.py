@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from gradhook.config.settings import Option
+from gradhook.config.settings import DEFAULT, Option
 
 _SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 
@@ -32,7 +32,7 @@ def read_text(option: Option, text: Any) -> Any:
     """
     if isinstance(text, (tuple, list)):
         parts = [part for item in text for part in (_split(item) if isinstance(item, str) else [item])]
-        return read(option, _pairs(parts) if option.kind == "globs" else parts)
+        return read(option, _TABLES[option.kind](parts) if option.kind in _TABLES else parts)
     return read(option, _TYPED[option.kind](text) if isinstance(text, str) else text)
 
 
@@ -111,9 +111,19 @@ def _globs(option: Option, value: Any) -> dict[str, tuple[str, ...]]:
     return {glob: _codes(option, codes) for glob, codes in value.items()}
 
 
+def _levels(option: Option, value: Any) -> dict[str, str]:
+    """A level for each code, ``DEFAULT`` for the others; one word is that of all."""
+    table = {DEFAULT: value} if isinstance(value, str) else value
+    _require(isinstance(table, dict))
+    named = {code if code == DEFAULT else code.upper(): level for code, level in table.items()}
+    _require(all(code == DEFAULT or re.fullmatch(r"GRD[0-8][0-9]{0,2}", code) for code in named))
+    _require(all(isinstance(level, str) and level in option.choices for level in named.values()))
+    return {DEFAULT: option.default[DEFAULT], **named}
+
+
 _READERS: dict[str, Callable[[Option, Any], Any]] = {
     "whole": _whole, "number": _number, "switch": _switch, "text": _text, "choice": _one_of,
-    "words": _words, "codes": _codes, "globs": _globs, "count": _count,
+    "words": _words, "codes": _codes, "globs": _globs, "count": _count, "levels": _levels,
 }  # fmt: skip
 
 
@@ -130,6 +140,12 @@ def _pairs(parts: Iterable[Any]) -> Any:
             return part
         table.setdefault(glob.strip(), []).append(code.strip())
     return table
+
+
+def _leveled(parts: Iterable[Any]) -> Any:
+    """``["warn", "GRD204:error"]`` as the table that a file would hold."""
+    pairs = (str(part).rpartition(":") for part in parts)
+    return {code.strip() if colon else DEFAULT: level.strip() for code, colon, level in pairs}
 
 
 def _converted(convert: Callable[[str], Any], text: str) -> Any:
@@ -150,4 +166,6 @@ _TYPED: dict[str, Callable[[str], Any]] = {
     "words": _split,
     "codes": _split,
     "globs": lambda text: _pairs(_split(text)),
+    "levels": lambda text: _leveled(_split(text)),
 }
+_TABLES: dict[str, Callable[[Iterable[Any]], Any]] = {"globs": _pairs, "levels": _leveled}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from gradhook.ignoring.advised import left_out, raised
 from gradhook.ignoring.wishes import Spot, Wishes, is_selected
 from gradhook.model import Finding, Outcome, TargetReport, Verdict, gravest_first, worst
 from gradhook.report import Ignored
@@ -16,10 +17,11 @@ IsHeard = Callable[[Finding], bool]
 
 def without(report: TargetReport, wishes: Wishes) -> tuple[TargetReport, tuple[Ignored, ...]]:
     """The report without ignored findings, and these; the verdict is that of the rest."""
-    select = wishes.config.settings.select
+    report, select = raised(report, wishes.config), wishes.config.settings.select
 
     def by(finding: Finding) -> str:
-        return wishes.by(finding.code, spots(report, finding), report.ignore)
+        said = wishes.by(finding.code, spots(report, finding), report.ignore)
+        return said or left_out(finding, wishes.config)
 
     def is_heard(finding: Finding) -> bool:
         return is_selected(finding.code, select) and not by(finding)
@@ -30,7 +32,8 @@ def without(report: TargetReport, wishes: Wishes) -> tuple[TargetReport, tuple[I
         return report, ()
     gone = [f for f in report.findings if is_selected(f.code, select) and not is_heard(f)]
     rest = _rest(report, outcomes, findings)
-    rest = _unjudged(rest, gone) if gone and rest.verdict is Verdict.PASS else rest
+    answers = [finding for finding in gone if finding.verdict is not Verdict.ADVICE]
+    rest = _unjudged(rest, answers) if answers and rest.verdict is Verdict.PASS else rest
     return rest, tuple(_ignored(finding, by(finding), report) for finding in gone)
 
 
@@ -48,6 +51,9 @@ def _outcome(outcome: Outcome, is_heard: IsHeard, wishes: Wishes) -> Outcome:
     select = wishes.config.settings.select
     if len(kept) == len(outcome.findings) and (kept or is_selected(outcome.code, select)):
         return outcome
+    only_advice = {finding.verdict for finding in outcome.findings} == {Verdict.ADVICE}
+    if only_advice and is_selected(outcome.code, select):
+        return replace(outcome, findings=kept)
     if kept:
         return replace(outcome, findings=kept, verdict=worst([f.verdict for f in kept]))
     return Outcome(outcome.code, Verdict.SKIP, outcome.case, note=_why(outcome, select))

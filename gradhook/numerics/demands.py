@@ -46,5 +46,9 @@ class Demands:
     order2: str | None = None
     ties: str | None = None
     bounds: str | None = None
+    dtypes: tuple[str, ...] = ()
+    """The dtypes in which a rule is claimed to work, besides those of every claim."""
+    shapes: str | None = None
+    """``"any"``: a rule is claimed to work at rank 0 and size 0 too."""
     frozen: bool = False
     """Whether values under ``stop_gradient`` are meant to be constants."""

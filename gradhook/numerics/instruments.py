@@ -283,7 +283,8 @@ class Instruments:
     @cached_property
     def _rules(self) -> Rules:
         d = self.demands
-        declared = Declared(d.forward, d.derivative_of, d.rule, self.situation.tangent, d.order2, d.ties, d.bounds)
+        said = (d.order2, d.ties, d.bounds, d.dtypes, d.shapes)
+        declared = Declared(d.forward, d.derivative_of, d.rule, self.situation.tangent, *said)
         exact = self._arguments(self.function, d.exact_in) if d.exact_in else None
         spoken = coordinates(self.held.arguments, exact)
         return Rules(self.held, self.function, declared, d.modes or MODES, spoken, self.seed, self.clock)

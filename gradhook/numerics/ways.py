@@ -85,7 +85,10 @@ def _mapped(held: Held, modes: tuple[Mode, ...]) -> Iterator[Way]:
 
 def _is_batched_by_a_user(held: Held, ask: Question) -> bool:
     x = jnp.asarray(held.point)
-    program = jax.make_jaxpr(lambda x, w: ask(x, None, x, w))(x, jnp.ones(held.outputs.size))
+    try:
+        program = jax.make_jaxpr(lambda x, w: ask(x, None, x, w))(x, jnp.ones(held.outputs.size))
+    except Exception:  # the question of the mode itself reports what it raises
+        return False
     return any(_named(e, _BATCHING) and _is_of_a_user(e) for e in equations(program))
 
 

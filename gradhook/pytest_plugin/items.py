@@ -22,7 +22,7 @@ from gradhook.errors import GradhookError
 from gradhook.model import ClaimKind, Target, TargetReport, Verdict
 from gradhook.report import Report
 from gradhook.reporters import terminal
-from gradhook.reporters.wording import answers, clean, flat
+from gradhook.reporters.wording import advice, answers, clean, flat
 from gradhook.running import asking
 from gradhook.session import Project, find
 from gradhook.wire import Job
@@ -32,6 +32,10 @@ _WIDTH = 100
 
 class AnswerError(Exception):
     """What is wrong with a claim, as the terminal shows it."""
+
+
+class AdviceWarning(pytest.PytestWarning):
+    """What lies beyond a claim that holds."""
 
 
 class Claims:
@@ -131,6 +135,7 @@ class ClaimItem(pytest.Item):
         except GradhookError as error:
             raise AnswerError(f"{error.message}\n  help: {error.help}") from error
         self._warn()
+        self._advise(self.answer)
         if self.answer.verdict is Verdict.ERROR:
             raise AnswerError(self._shown())
 
@@ -167,6 +172,10 @@ class ClaimItem(pytest.Item):
         undecided = self.answer is not None and self.answer.verdict is Verdict.UNDECIDED
         words = flat(f"{first.code} {first.message}".strip()) if first else ""
         return f"undecided: {words}" if undecided else words
+
+    def _advise(self, answer: TargetReport) -> None:
+        for finding in advice(answer):
+            self.warn(AdviceWarning(flat(f"{clean(answer.target.name)}: {finding.code} {finding.message}")))
 
     def _warn(self) -> None:
         """Claims that only an import can see are no items, which must not go unsaid."""

@@ -1,7 +1,8 @@
 """Which places in the code does GitHub show a report at? Paths of the report start at the repository's root.
 
-GitHub shows ten errors and ten warnings of a step and drops the rest without a word: the worst come first, and one
-notice says how many are missing. An annotation stands at the annotated function and one at the rule that is to blame.
+GitHub shows ten errors, ten warnings and ten notices of a step and drops the rest without a word: the worst come first,
+and one notice says how many are missing. Advice is a notice. An annotation stands at the annotated function and one at
+the rule that is to blame.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from gradhook.model import Finding, TargetReport, Verdict
 from gradhook.report import Notice, Report
 from gradhook.reporters.markdown import NAME, cut
 from gradhook.reporters.ranking import worst_first
-from gradhook.reporters.wording import answers, clean, flat
+from gradhook.reporters.wording import advice, answers, clean, flat, spot
 from gradhook.reporters.workflow import command
 
 MOST = 10
-_LEVELS = {Verdict.FAIL: "error", Verdict.ERROR: "error", Verdict.UNDECIDED: "warning"}
+_LEVELS = {Verdict.FAIL: "error", Verdict.ERROR: "error", Verdict.UNDECIDED: "warning", Verdict.ADVICE: "notice"}
+_MOST_OF = {"error": MOST, "warning": MOST, "notice": MOST - 1}
+"""One notice is left for what says how many are missing."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +37,8 @@ def render(report: Report) -> str:
     """Workflow commands, a line each; an empty text when there is nothing to show."""
     marks = list(dict.fromkeys(_marks(report)))
     shown: list[_Mark] = []
-    for level in ("error", "warning"):
-        shown += [mark for mark in marks if mark.level == level][:MOST]
+    for level, most in _MOST_OF.items():
+        shown += [mark for mark in marks if mark.level == level][:most]
     lines = [_line(mark) for mark in shown]
     if len(shown) < len(marks):
         lines.append(_rest(marks, shown))
@@ -51,6 +54,9 @@ def _marks(report: Report) -> Iterator[_Mark]:
     for target in worst_first(report.targets):
         if target.verdict in _LEVELS:
             yield from _target(target)
+    for target in report.targets:
+        for finding in advice(target):
+            yield _mark(finding, target, spot(finding, target.target), ())
     for notice in report.notices:
         yield _notice(notice)
 
@@ -92,9 +98,13 @@ def _line(mark: _Mark) -> str:
 
 def _rest(marks: list[_Mark], shown: list[_Mark]) -> str:
     left = {level: sum(m.level == level for m in marks) - sum(m.level == level for m in shown)
-            for level in ("error", "warning")}  # fmt: skip
+            for level in _MOST_OF}  # fmt: skip
     parts = [f"{count} more {level}{'s' * (count != 1)}" for level, count in left.items() if count]
-    return command("notice", {"title": "gradhook"}, f"{' and '.join(parts)}: the summary of the job lists them")
+    return command("notice", {"title": "gradhook"}, f"{_and(parts)}: the summary of the job lists them")
+
+
+def _and(parts: list[str]) -> str:
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
 def _place(place: tuple[str, int | None]) -> str:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from gradhook.model import Finding, TargetReport, Verdict
 from gradhook.report import Notice, Report
-from gradhook.reporters.wording import answers, clean, flat, place
+from gradhook.reporters.wording import advice, answers, clean, flat, place
 
 
 def render(report: Report, *, only_failures: bool = False) -> str:
     """The findings in the order of the run, then the notices; an empty text when there are none."""
-    found = [(finding, target) for target in report.targets for finding in answers(target)]
+    found = [(finding, target) for target in report.targets for finding in _all(target)]
     lines = [_finding(f, t) for f, t in found if not only_failures or f.verdict in (Verdict.FAIL, Verdict.ERROR)]
     lines += [_notice(notice) for notice in report.notices if not only_failures]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _all(target: TargetReport) -> tuple[Finding, ...]:
+    return (*answers(target), *advice(target))
 
 
 def _finding(finding: Finding, report: TargetReport) -> str:

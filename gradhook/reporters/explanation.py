@@ -16,7 +16,10 @@ from gradhook.model import Outcome, TargetReport, Verdict
 from gradhook.pictures import Curve
 from gradhook.reporters.wording import clean, flat, resolution
 
-_STYLE = {Verdict.PASS: "32", Verdict.FAIL: "1;31", Verdict.ERROR: "1;31", Verdict.UNDECIDED: "1;33", Verdict.SKIP: "2"}
+_STYLE = {
+    Verdict.PASS: "32", Verdict.FAIL: "1;31", Verdict.ERROR: "1;31", Verdict.UNDECIDED: "1;33", Verdict.SKIP: "2",
+    Verdict.ADVICE: "36",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -132,13 +135,20 @@ def _ladder(curve: Curve) -> Iterator[str]:
 def _questions(outcomes: Sequence[Outcome], view: _View) -> Iterator[str]:
     yield from ["", "  questions"] if outcomes else []
     for outcome in outcomes:
-        word = view.paint(f"{outcome.verdict.value:<9}", _STYLE[outcome.verdict])
+        verdict = _shown(outcome)
+        word = view.paint(f"{verdict.value:<9}", _STYLE[verdict])
         said = [f"{f.code}: {f.message}" if f.code != outcome.code else f.message for f in outcome.findings]
         said += [resolution(outcome.resolution)] if outcome.resolution is not None and not outcome.findings else []
         said += [outcome.note] if outcome.note else []
         text = view.wrapped("; ".join(said), " " * 22) or [""]
         yield f"    {outcome.code}  {word}  {text[0].strip()}".rstrip()
         yield from text[1:]
+
+
+def _shown(outcome: Outcome) -> Verdict:
+    """A pass with advice is shown as what there is to read."""
+    advised = any(finding.verdict is Verdict.ADVICE for finding in outcome.findings)
+    return Verdict.ADVICE if advised and outcome.verdict is Verdict.PASS else outcome.verdict
 
 
 def _object(report: TargetReport) -> dict[str, Any]:

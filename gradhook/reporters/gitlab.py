@@ -14,9 +14,12 @@ from typing import Any
 from gradhook.model import Finding, TargetReport, Verdict
 from gradhook.report import Notice, Report
 from gradhook.reporters.ranking import worst_first
-from gradhook.reporters.wording import answers, clean, flat, spot
+from gradhook.reporters.wording import advice, answers, clean, flat, spot
 
-_SEVERITY = {Verdict.ERROR: "blocker", Verdict.FAIL: "critical", Verdict.UNDECIDED: "minor", Verdict.SKIP: "info"}
+_SEVERITY = {
+    Verdict.ERROR: "blocker", Verdict.FAIL: "critical", Verdict.UNDECIDED: "minor", Verdict.SKIP: "info",
+    Verdict.ADVICE: "info",
+}  # fmt: skip
 _NO_CODE = "gradhook"
 
 
@@ -33,7 +36,7 @@ def render(report: Report) -> str:
 
 def _findings(report: Report) -> Iterator[dict[str, Any]]:
     for target in worst_first(report.targets):
-        for finding in answers(target):
+        for finding in (*answers(target), *advice(target)):
             if finding.verdict in _SEVERITY:
                 yield _finding(finding, target)
 

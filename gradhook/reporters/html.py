@@ -19,7 +19,7 @@ from gradhook.reporters.html_style import STYLE
 from gradhook.reporters.html_target import WORDS, badge, section
 from gradhook.reporters.markdown import cut
 from gradhook.reporters.ranking import worst_first
-from gradhook.reporters.wording import WORSE_FIRST, answers, ignored, resolution, summary
+from gradhook.reporters.wording import WORSE_FIRST, advice, answers, ignored, resolution, summary
 
 _LONGEST = 160
 REMEDY = "No plots: they need pygal. Install it where gradhook runs: pip install 'gradhook[html]'."
@@ -73,6 +73,7 @@ def _overview(targets: list[tuple[str, TargetReport]]) -> Iterator[ET.Element]:
 def _row(anchor: str, report: TargetReport) -> ET.Element:
     found = answers(report)
     what = f"{found[0].code} {found[0].message}".strip() if found else ""
+    what = what or "".join(f"{len(advised)} advice" for advised in [advice(report)] if advised)
     seen = "" if report.resolution is None else resolution(report.resolution).removeprefix("would have seen ")
     place = el("span", f"{report.target.path}:{report.target.line}", class_="soft")
     name = el("span", el("a", report.target.name, href=f"#{anchor}"), el("br"), place)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 STYLE = """
 :root { color-scheme: light dark; --paper: #fff; --ink: #1c1c1c; --soft: #595959; --line: #d0d0d0; --tint: #f4f4f4;
-  --fail: #b3122f; --error: #8a1aa6; --undecided: #8a5a00; --pass: #176b2c; --skip: #595959;
+  --fail: #b3122f; --error: #8a1aa6; --undecided: #8a5a00; --pass: #176b2c; --skip: #595959; --advice: #0b5cad;
   --c0: #b3122f; --c1: #0b5cad; --c2: #00666b; --c3: #6b6b6b; --c4: #6b6b6b; --c5: #6b6b6b; --hot: 179 18 47;
   --cold: 11 92 173; }
 @media (prefers-color-scheme: dark) { :root { --paper: #17181a; --ink: #ececec; --soft: #b0b0b0; --line: #45474b;
   --tint: #222427; --fail: #ff8a9a; --error: #e3a1f5; --undecided: #f2c063; --pass: #7fd694; --skip: #b0b0b0;
+  --advice: #7db7f5;
   --c0: #ff8a9a; --c1: #7db7f5; --c2: #6fd3d8; --c3: #b0b0b0; --c4: #b0b0b0; --c5: #b0b0b0; --hot: 255 138 154;
   --cold: 125 183 245; } }
 * { box-sizing: border-box; }
@@ -22,7 +23,8 @@ pre { background: var(--tint); padding: .5rem; overflow-x: auto; overflow-wrap: 
   border-radius: .3rem;
   text-align: center; font: 600 .85rem/1.5 system-ui, sans-serif; }
 .fail { --mark: var(--fail); } .error { --mark: var(--error); } .undecided { --mark: var(--undecided); }
-.pass { --mark: var(--pass); } .skip { --mark: var(--skip); } .badge { color: var(--mark); }
+.pass { --mark: var(--pass); } .skip { --mark: var(--skip); } .advice { --mark: var(--advice); }
+.badge { color: var(--mark); }
 section.target { border-top: 1px solid var(--line); padding: 1rem 0; content-visibility: auto;
   contain-intrinsic-size: auto 20rem; }
 article { border-left: .25rem solid var(--mark); padding: .1rem 0 .1rem 1rem; margin: .8rem 0; }

@@ -10,12 +10,12 @@ from gradhook.reporters import plots
 from gradhook.reporters.boundaries import NAMES, boundary_rows
 from gradhook.reporters.elements import el, lines, table
 from gradhook.reporters.html_numbers import curve_table, matrices, numbers
-from gradhook.reporters.wording import answers, asked, bias, both_modes, place, resolution, spot
+from gradhook.reporters.wording import advice, answers, asked, bias, both_modes, place, resolution, spot
 
 Sources = Mapping[tuple[str, int], str]
 WORDS = {
     Verdict.ERROR: "could not run", Verdict.FAIL: "fail", Verdict.UNDECIDED: "undecided", Verdict.PASS: "pass",
-    Verdict.SKIP: "skipped",
+    Verdict.SKIP: "skipped", Verdict.ADVICE: "advice",
 }  # fmt: skip
 
 
@@ -31,7 +31,8 @@ def section(report: TargetReport, anchor: str, sources: Sources, draws: bool) ->
         el("h2", badge(report.verdict), " ", el("code", target.name), id=anchor),
         el("p", f"{target.path}:{target.line} · {_kind(report)}", class_="soft"),
     ]
-    findings = [_finding(finding, report, sources, draws) for finding in both_modes(answers(report))]
+    said = [*both_modes(answers(report)), *advice(report)]
+    findings = [_finding(finding, report, sources, draws) for finding in said]
     pictures = [*_worst_resolved(report, draws), *(p for outcome in report.outcomes for p in _pictures(outcome, draws))]
     output = [el("h3", "printed"), lines(report.output)] if report.output and report.verdict is not Verdict.PASS else []
     asked = [_questions(report)] if report.outcomes else []
@@ -61,12 +62,17 @@ def _finding(finding: Finding, report: TargetReport, sources: Sources, draws: bo
     where = place(finding, report.target) + (f" · case {finding.case}" if finding.case else "")
     source = sources.get((path, line or 0))
     return el(
-        "article", el("p", el("strong", finding.code), " ", finding.message), el("p", where, class_="soft"),
+        "article", el("p", el("strong", finding.code), _advised(finding), finding.message),
+        el("p", where, class_="soft"),
         lines(source) if source else None, el("p", el("strong", "try first: "), finding.help) if finding.help else None,
         numbers(finding, "declared" if surrogate else "measured"), *_curve(finding, draws),
         el("p", "again: ", el("code", finding.reproduce, class_="command")) if finding.reproduce else None,
         class_=finding.verdict.value,
     )  # fmt: skip
+
+
+def _advised(finding: Finding) -> str:
+    return " advice: " if finding.verdict is Verdict.ADVICE else " "
 
 
 def _curve(of: Finding | Outcome, draws: bool) -> Iterator[ET.Element]:

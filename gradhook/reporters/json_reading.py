@@ -49,15 +49,18 @@ def read(text: str) -> tuple[Report, int]:
 def _believe(report: Report, document: Mapping[str, Any], code: int) -> None:
     """Raises ValueError where verdicts, counts and exit code contradict each other: somebody has meddled with them."""
     counts = {verdict.value: count for verdict, count in report.counts.items()}
-    milder = [
-        t.target.name for t in report.targets if worst([t.verdict, *(f.verdict for f in t.findings)]) != t.verdict
-    ]
+    milder = [t.target.name for t in report.targets if worst([t.verdict, *_grave(t)]) != t.verdict]
     if milder or document["verdict"] != report.verdict or document["counts"] != counts:
         raise ValueError(f"its verdicts contradict each other{f' ({milder[0]})' if milder else ''}")
     if not all(isinstance(setting, dict) for setting in report.settings.values()):
         raise ValueError("its settings are no table")
     if code not in (0, 1, 2, 130) or code < _least(report):
         raise ValueError(f"its exit code {code} contradicts its verdict {report.verdict}")
+
+
+def _grave(target: TargetReport) -> list[Verdict]:
+    """The verdicts of findings; advice makes no target better or worse."""
+    return [finding.verdict for finding in target.findings if finding.verdict is not Verdict.ADVICE]
 
 
 def _least(report: Report) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 from gradhook.model import Finding, Outcome, TargetReport
 from gradhook.report import Ignored, Notice, Report
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 def render(report: Report, exit_code: int | None = None) -> str:

@@ -1,6 +1,7 @@
 """How does a report look to readers of JUnit's XML? A target is a test case, a file is a suite.
 
-JUnit knows no third answer: undecided is a failure of the type ``undecided``, never a pass.
+JUnit knows no third answer: undecided is a failure of the type ``undecided``, never a pass. Advice stands in the output
+of its test case, whatever else became of that.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Sequence
 
 from gradhook.model import Finding, TargetReport, Verdict
 from gradhook.report import Report
-from gradhook.reporters.wording import answers, bias, clean, flat, place, resolution
+from gradhook.reporters.wording import advice, answers, bias, clean, flat, place, resolution
 
 _ELEMENTS = {Verdict.FAIL: "failure", Verdict.UNDECIDED: "failure", Verdict.ERROR: "error", Verdict.SKIP: "skipped"}
 
@@ -46,6 +47,7 @@ def _case(suite: ET.Element, report: TargetReport) -> None:
     }
     case = ET.SubElement(suite, "testcase", attributes)
     known = [f"surrogate, {clean(text)}" for text in [bias(report)] if text]
+    known += [f"advice: {line}" for finding in advice(report) for line in _lines(finding, report)[:1]]
     if report.verdict is Verdict.PASS:
         _out(case, known)
         return

@@ -53,7 +53,7 @@ def as_markdown(pages: Sequence[Page]) -> str:
     """One page as it is written; several as one document with a table in front."""
     if len(pages) == 1:
         return pages[0].text
-    return _HEAD + "\n".join([*_index(pages), *(_section(page) for page in pages)])
+    return _HEAD + "\n".join([*_index(pages), *_when(pages), *(_section(page) for page in pages)])
 
 
 def as_json(pages: Sequence[Page]) -> str:
@@ -114,6 +114,15 @@ def _index(pages: Sequence[Page]) -> Iterator[str]:
         yield f"| [{page.code}](#{anchor}) | {page.name} | {page.question} | {page.verdict} |{end}"
 
 
+def _when(pages: Sequence[Page]) -> Iterator[str]:
+    """What fails, and what is only advice, of the codes that can fail."""
+    if not any(page.fails for page in pages):
+        return
+    yield "**What fails, and what is advice**\n\n| code | fails where | is advice where |\n|---|---|---|"
+    yield from (f"| {page.code} | {page.fails} | {page.advice} |" for page in pages if page.fails)
+    yield ""
+
+
 def _next(pages: Sequence[Page], page: Page) -> Page:
     return pages[pages.index(page) + 1]
 
@@ -128,6 +137,7 @@ def _object(page: Page) -> dict[str, object]:
     parts = {key: _bare(page.parts.get(name)) for name, key in _KEYS.items()}
     return {
         "code": page.code, "name": page.name, "question": page.question, "verdict": page.verdict,
+        "fails_where": page.fails or None, "advice_where": page.advice or None,
         "exit_code": _EXITS.get(page.verdict), **parts, "markdown": page.text,
     }  # fmt: skip
 

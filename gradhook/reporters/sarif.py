@@ -16,11 +16,14 @@ from urllib.parse import quote
 from gradhook.model import Finding, TargetReport, Verdict
 from gradhook.report import Notice, Report
 from gradhook.reporters.ranking import worst_first
-from gradhook.reporters.wording import answers, flat
+from gradhook.reporters.wording import advice, answers, flat
 
 MOST = 25_000
 """Results that GitHub takes; the worst come first."""
-_LEVELS = {Verdict.FAIL: "error", Verdict.ERROR: "error", Verdict.UNDECIDED: "warning", Verdict.SKIP: "note"}
+_LEVELS = {
+    Verdict.FAIL: "error", Verdict.ERROR: "error", Verdict.UNDECIDED: "warning", Verdict.SKIP: "note",
+    Verdict.ADVICE: "note",
+}  # fmt: skip
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _NO_CODE = "gradhook"
 
@@ -45,7 +48,7 @@ def render(report: Report) -> str:
 
 def _findings(report: Report) -> Iterator[dict[str, Any]]:
     for target in worst_first(report.targets):
-        for finding in answers(target):
+        for finding in (*answers(target), *advice(target)):
             if finding.verdict in _LEVELS:
                 yield _finding(finding, target)
 

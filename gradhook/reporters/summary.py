@@ -16,11 +16,12 @@ from gradhook.reporters.boundaries import HEAD, boundaries
 from gradhook.reporters.environment import environment_table
 from gradhook.reporters.markdown import TEXT, block, code, cut, row, table_head
 from gradhook.reporters.ranking import worst_first
-from gradhook.reporters.wording import answers, asked, bias, flat, ignored, place, resolution, summary
+from gradhook.reporters.wording import advice, answers, asked, bias, flat, ignored, place, resolution, summary
 
 LIMIT = 1_048_576 - 1
 _MOST_FINDINGS = 5
 _FAILED = ("target", "question", "mode", "claimed", "measured", "tolerance", "resolution", "what is wrong")
+_ADVISED = ("target", "question", "beyond the claim")
 _OTHER = ("target", "question", "why")
 
 
@@ -62,6 +63,7 @@ def _sections(report: Report) -> list[_Section]:
         _Section("Failed", table_head(_FAILED), [_failed(t) for t in of[Verdict.FAIL]]),
         _Section("Could not be run", table_head(_OTHER), [_other(t) for t in of[Verdict.ERROR]]),
         _Section("Undecided", table_head(_OTHER), [_other(t) for t in of[Verdict.UNDECIDED]]),
+        _Section("Advice", table_head(_ADVISED), list(filter(None, map(_advised, targets)))),
         _Section(f"Asks less than {code(changes.revision(report))}", table_head(changes.HEAD), [
             row(map(code, cells)) for cells in changes.rows(report)
         ]),
@@ -128,6 +130,11 @@ def _other(report: TargetReport) -> str:
     findings = answers(report)
     more = f"<br>{_more(len(findings) - 1)}" if len(findings) > 1 else ""
     return row((_target(report, findings[0]), _question(findings[0]), _what(findings[0], first=True) + more))
+
+
+def _advised(report: TargetReport) -> str:
+    """A line for each piece of advice about a target."""
+    return "".join(row((_target(report, f), code(f.code), _what(f, first=False))) for f in advice(report))
 
 
 _PASSED = ("target", "what holds", "cases", "resolution", "seconds")

@@ -9,8 +9,9 @@ from types import MappingProxyType
 
 from gradhook.model import ClaimKind, Finding, TargetReport, Verdict, worst
 from gradhook.pictures import Curve
-from gradhook.report import Notice, Report
+from gradhook.report import Report
 from gradhook.reporters import changes
+from gradhook.reporters.beside import advised, changed, noticed
 from gradhook.reporters.durations import slowest
 from gradhook.reporters.environment import environment_parts
 from gradhook.reporters.ladder import ladder
@@ -66,8 +67,9 @@ def render(
     """
     view = View(width, color, verbose, quiet, only_failures, blocks, sources)
     parts = [_file(path, targets, view) for path, targets in _by_file(report.targets, view)]
-    parts += [_notices(notices, view)] if (notices := changes.others(report)) and not only_failures else []
-    parts += [_changes(report, view)] if report.against else []
+    parts += [lines] if not only_failures and (lines := advised(report.targets, view)) else []
+    parts += [noticed(notices, view)] if (notices := changes.others(report)) and not only_failures else []
+    parts += [changed(report, view)] if report.against else []
     parts += [lines] if (lines := list(slowest(report, durations))) else []
     parts += [lines] if (lines := _left(report, view)) else []
     last = [view.paint(summary(report), STYLE[report.verdict] if report.targets else "1")]
@@ -227,24 +229,3 @@ def _printed(output: str, view: View) -> Iterator[str]:
     if len(kept) < len(lines):
         yield " " * view.indent + f"| … {len(lines) - len(kept)} lines before; -v shows all"
     yield from (" " * view.indent + f"| {line}" for line in kept)
-
-
-def _notices(notices: Iterable[Notice], view: View) -> list[str]:
-    lines = [view.paint("notices", "1")]
-    for notice in notices:
-        first, *rest = below(f"{notice.path}:{notice.line}: {notice.code} {notice.message}", view)
-        lines += ["  " + first.lstrip(), *rest]
-    return lines
-
-
-def _changes(report: Report, view: View) -> list[str]:
-    """A table with aligned columns, and without a line of its own for the names of the columns."""
-    table = [
-        (kind, what, option, f"{before} -> {now}", place)
-        for kind, what, option, before, now, place in changes.rows(report)
-    ]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip() for cells in table
-    ]
-    return [view.paint(f"asks less than {changes.revision(report)}", "1"), *(f"  {line}" for line in lines)]

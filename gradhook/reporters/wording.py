@@ -54,11 +54,17 @@ def resolution(value: float) -> str:
 
 
 def answers(report: TargetReport) -> tuple[Finding, ...]:
-    """The findings of a target; a verdict other than pass without any still gets one, from its notes."""
-    if report.findings or report.verdict is Verdict.PASS:
-        return report.findings
+    """The findings of a target but for advice; a verdict other than pass without any still gets one, from its notes."""
+    findings = tuple(finding for finding in report.findings if finding.verdict is not Verdict.ADVICE)
+    if findings or report.verdict is Verdict.PASS:
+        return findings
     notes = [outcome.note for outcome in report.outcomes if outcome.note and _tells(outcome, report)]
     return (Finding("", report.verdict, "; ".join(dict.fromkeys(notes)) or "no reason was given"),)
+
+
+def advice(report: TargetReport) -> tuple[Finding, ...]:
+    """What lies beyond the claim about a target."""
+    return tuple(finding for finding in report.findings if finding.verdict is Verdict.ADVICE)
 
 
 def _tells(outcome: Outcome, report: TargetReport) -> bool:
@@ -108,6 +114,8 @@ def summary(report: Report) -> str:
     if left := sum(map(is_left_out, report.targets)):
         at = next(i for i, part in enumerate(parts) if part.endswith(_COUNTED[Verdict.SKIP]))
         parts[at] += f" ({left} left out: nothing is known about {'it' if left == 1 else 'them'})"
+    if counts[Verdict.ADVICE]:
+        parts.append(f"{counts[Verdict.ADVICE]} advice")
     if report.interrupted:
         parts.append(f"interrupted with {len(report.unanswered)} unanswered")
     if report.notices:

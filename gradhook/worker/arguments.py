@@ -22,6 +22,7 @@ from gradhook.numerics.demands import Demands, Situation
 from gradhook.worker.annotated import annotated
 from gradhook.worker.drawable import confined, specs
 from gradhook.worker.expressions import evaluate, reference
+from gradhook.worker.taken import SHAPES, dtypes
 
 MODES = ("fwd", "rev")
 KINKS = ("left", "right", "mean", "subgradient")
@@ -59,6 +60,8 @@ def demands(options: Mapping[str, Any], settings: CheckSettings, surrogate: bool
         order2=_one_of("order2", said.get("order2"), ORDER2),
         ties=_one_of("ties", said.get("ties"), TIES),
         bounds=_one_of("bounds", said.get("bounds"), BOUNDS),
+        dtypes=dtypes(said.get("dtypes")),
+        shapes=_one_of("shapes", said.get("shapes"), SHAPES),
         frozen=_one_of("stop_gradient", said.get("stop_gradient"), STOPPED) is not None,
     )
 

@@ -140,7 +140,7 @@ def _with_untested(outcomes: list[Outcome], asked: tuple[str, ...], situation: S
     """
     answers = [o for o in outcomes if o.code in asked]
     others = [o for o in outcomes if o.code != "GRD410"]
-    reported = any(o.findings for o in others)
+    reported = any(f.verdict is not Verdict.ADVICE for o in others for f in o.findings)
     if not asked or situation.error is not None or reported or any(o.verdict is not Verdict.SKIP for o in answers):
         return outcomes
     reasons = "; ".join(dict.fromkeys(o.note for o in answers if o.note))

@@ -110,6 +110,8 @@ def test_ignore_comments(branch: Any) -> None:
         ("", "exclude = ['losses/']", "exclude loosened:  -> losses/"),
         ("exclude = ['a/', '!a/b']", "exclude = ['a/']", "exclude loosened: a/, !a/b -> a/"),
         ("", "undecided = 'warn'", "undecided loosened: error -> warn"),
+        ("advice = 'error'", "", "advice loosened: default: error -> default: warn"),
+        ("", "advice = {GRD204 = 'ignore'}", "advice loosened: default: warn -> default: warn, GRD204: ignore"),
         ("unclaimed = 'error'", "", "unclaimed loosened: error -> warn"),
         ("loosened = 'error'", "loosened = 'ignore'", "loosened loosened: error -> ignore"),
         ("", "exit-zero = true", "exit-zero loosened: false -> true"),

@@ -34,6 +34,13 @@ def annotated(options: str, kind: str = "gradcheck") -> str:
         ("args=()", "wrt=(0,)", "wrt loosened:  -> (0,)"),
         ("wrt=(0, 1)", "wrt=0", "wrt loosened: (0, 1) -> 0"),
         ("wrt=(0,)", "wrt=(1,)", "wrt changed: (0,) -> (1,)"),
+        (
+            "dtypes=('bfloat16', 'float16')",
+            "dtypes=('bfloat16',)",
+            "dtypes loosened: ('bfloat16', 'float16') -> ('bfloat16',)",
+        ),
+        ("dtypes='bfloat16'", "args=()", "dtypes loosened: 'bfloat16' -> "),
+        ("shapes='any'", "args=()", "shapes loosened: 'any' -> "),
         ("args=()", "kink='left'", "kink loosened:  -> 'left'"),
         ("kink='left'", "kink='subgradient'", "kink loosened: 'left' -> 'subgradient'"),
         ("kink='left'", "kink='right'", "kink changed: 'left' -> 'right'"),

@@ -50,6 +50,33 @@ def _loop(x: Any) -> Any:
     return jax.lax.while_loop(lambda c: c[1] < 3, lambda c: (c[0] * x, c[1] + 1), (x, 0))[0]
 
 
+def _pulled_back(change: Any) -> Any:
+    """A function with a rule inside that does something to its cotangent besides multiplying it."""
+
+    @jax.custom_vjp
+    def inner(x: Any) -> Any:
+        return jnp.sin(x)
+
+    inner.defvjp(lambda x: (jnp.sin(x), x), lambda x, g: (jnp.cos(x) * change(g),))
+    return lambda x: inner(x) * 1.0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda g: g / jnp.maximum(1e-30, jnp.max(jnp.abs(g))),
+        jnp.abs,
+        lambda g: jnp.clip(g, -2, 2),
+        lambda g: jnp.where(jnp.abs(g) > 1.2, 0.0, g),
+    ],
+    ids=["normalized", "without its sign", "clipped", "masked"],
+)
+def test_a_rule_inside_that_is_not_linear_in_its_cotangent(ask: Any, change: Any) -> None:
+    (finding,) = ask(check, _pulled_back(change), normal(3)).findings
+    assert finding.verdict is Verdict.FAIL and "not linear in the cotangent" in finding.message
+    assert ask(check, _pulled_back(lambda g: g), normal(3)).verdict is Verdict.PASS
+
+
 def test_a_right_function(ask: Any) -> None:
     outcome = ask(check, lambda x, y: jnp.tanh(x @ y), normal(2, 3), normal(3))
     assert (outcome.verdict, outcome.findings) == (Verdict.PASS, ())
@@ -78,7 +105,7 @@ def test_one_of_many_elements_wrong_by_a_millionth(ask: Any) -> None:
 def test_the_adjoint_is_right_to_rounding_whatever_the_tolerance(ask: Any, said: Any) -> None:
     error = 1e-6 if said else 1.5e-10
     (finding,) = ask(check, _reverse_off(1, error), normal(3), **said).findings
-    assert finding.verdict is Verdict.FAIL and "no adjoints" in finding.message
+    assert finding.verdict is Verdict.FAIL and "they are not adjoint" in finding.message
     assert ask(check, _reverse_off(1, 0.0), normal(3), **said).verdict is Verdict.PASS
 
 

@@ -81,13 +81,24 @@ def _noisy(x: Any) -> Any:
     return jnp.sin(x) + 1e-6 * jnp.sign(jnp.sin(1e12 * x + 7e11 * x * x))
 
 
+def _opaque(x: Any) -> Any:
+    """The same with a part in single precision, through which no complex step goes."""
+    return _noisy(x) + 1e-30 * x.astype(jnp.float32)
+
+
+def test_where_the_complex_step_decides_the_code_has_nothing_to_add(ask: Any) -> None:
+    assert ask(check, _ruled(jnp.cos, _noisy), np.array([0.7])).verdict is Verdict.PASS
+    (finding,) = ask(check, _ruled(lambda x: (1 + 1e-8) * jnp.cos(x), _noisy), np.array([0.7])).findings
+    assert finding.verdict is Verdict.FAIL
+
+
 def test_agreement_where_differences_cannot_resolve(ask: Any) -> None:
-    outcome = ask(check, _ruled(jnp.cos, _noisy), np.array([0.7]))
+    outcome = ask(check, _ruled(jnp.cos, _opaque), np.array([0.7]))
     assert outcome.verdict is Verdict.PASS and "cannot resolve" in outcome.note
 
 
 def test_disagreement_where_differences_cannot_resolve(ask: Any) -> None:
-    outcome = ask(check, _ruled(lambda x: (1 + 1e-8) * jnp.cos(x), _noisy), np.array([0.7]))
+    outcome = ask(check, _ruled(lambda x: (1 + 1e-8) * jnp.cos(x), _opaque), np.array([0.7]))
     (finding,) = outcome.findings
     assert outcome.verdict is finding.verdict is Verdict.UNDECIDED
     assert finding.measured == pytest.approx(np.cos(0.7), rel=1e-12)

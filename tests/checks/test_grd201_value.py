@@ -64,9 +64,19 @@ def test_another_value_under_differentiation(ask: Any) -> None:
     assert all((f.claimed, f.measured, f.output) == (0, 1, "out[1]") for f in findings)
 
 
-def test_the_sign_of_zero_counts(ask: Any) -> None:
+def test_the_sign_of_zero_alone_is_advice(ask: Any) -> None:
     def unsigned(x: Any) -> Any:
         return _straight(x) + 0.0
 
-    findings = ask(check, unsigned, np.array(-0.4), forward=jnp.round).findings
-    assert findings and findings[0].verdict is Verdict.FAIL
+    outcome = ask(check, unsigned, np.array(-0.4), forward=jnp.round)
+    (finding,) = outcome.findings
+    assert (outcome.verdict, finding.verdict) == (Verdict.PASS, Verdict.ADVICE)
+
+
+def test_a_wrong_value_is_a_failure_whatever_the_zeros_do(ask: Any) -> None:
+    def wrong(x: Any) -> Any:
+        return _straight(x) + jnp.array([0.0, 1.0])
+
+    outcome = ask(check, wrong, np.array([-0.4, 0.7]), forward=jnp.round)
+    assert [f.verdict for f in outcome.findings] == [Verdict.FAIL]
+    assert "out[1] is 2, forward= gives 1" in outcome.findings[0].message and "more" not in outcome.findings[0].message

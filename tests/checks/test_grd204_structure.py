@@ -11,7 +11,7 @@ import pytest
 
 from gradhook import uniform
 from gradhook.checks import grd204_structure as check
-from gradhook.model import Verdict
+from gradhook.model import Finding, Verdict
 
 X = uniform(4, low=-3, high=3)
 MASK = np.array([True, False, True, True])
@@ -73,3 +73,42 @@ def test_a_function_of_whole_vectors_need_not_know_scalars(ask: Any, function: A
     outcome = ask(check, f, X, modes=("rev",))
     assert outcome.verdict is Verdict.PASS
     assert "rank 0" not in outcome.note
+
+
+def halves(x: Any, t: Any) -> Any:
+    return np.float64(0.5) * t
+
+
+def for_vectors(x: Any, t: Any) -> Any:
+    return jnp.stack([t[k] for k in range(t.shape[0])])
+
+
+@pytest.mark.parametrize(
+    ("rule", "claim", "names"),
+    [
+        (halves, {"dtypes": ("bfloat16",)}, {"bfloat16"}),
+        (halves, {"dtypes": ("float32", "float16")}, {"float16"}),
+        (for_vectors, {"shapes": "any"}, {"rank 0", "size 0"}),
+    ],
+)
+def test_what_is_claimed_besides_is_a_failure(ask: Any, rule: Any, claim: dict[str, Any], names: set[str]) -> None:
+    beyond, claimed = ask(check, rounded(rule), X), ask(check, rounded(rule), X, **claim)
+    assert beyond.verdict is Verdict.PASS and {f.verdict for f in beyond.findings} == {Verdict.ADVICE}
+    assert claimed.verdict is Verdict.FAIL
+    assert _named(claimed.findings, Verdict.FAIL) == names
+
+
+def test_shapes_are_claimed_of_any_function(ask: Any) -> None:
+    f = jax.custom_vjp(lambda x: x / jnp.sum(x))
+    f.defvjp(lambda x: (f(x), x), lambda x, g: (g / x.sum() - (g * x).sum(axis=-1, keepdims=True) / x.sum() ** 2,))
+    outcome = ask(check, f, X, modes=("rev",), shapes="any")
+    assert "rank 0" in outcome.note and _named(outcome.findings, Verdict.FAIL) == {"rank 0"}
+
+
+def test_float32_is_part_of_every_claim(ask: Any) -> None:
+    outcome = ask(check, rounded(lambda x, t: t.astype(jnp.float16) if t.dtype == "float32" else t), X)
+    assert outcome.verdict is Verdict.FAIL and _named(outcome.findings, Verdict.FAIL) == {"float32"}
+
+
+def _named(findings: tuple[Finding, ...], verdict: Verdict) -> set[str]:
+    return {f.message.split(",")[0].removeprefix("for ") for f in findings if f.verdict is verdict}

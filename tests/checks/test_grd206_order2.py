@@ -53,7 +53,10 @@ def test_a_rule_that_returns_the_plain_value_is_lost(ask: Any, mode: str) -> Non
     f = jax.custom_jvp(lambda x: jnp.round(x))
     f.defjvp(lambda p, t: (jnp.round(p[0]), t[0]))
     outcome = ask(check, f, X, surrogate=True, modes=(mode,))
+    assert (outcome.verdict, [found.verdict for found in outcome.findings]) == (Verdict.PASS, [Verdict.ADVICE])
     assert "lost at second order" in outcome.findings[0].message
+    claimed = ask(check, f, X, surrogate=True, modes=(mode,), order2="zero")
+    assert claimed.verdict is Verdict.FAIL and "lost at second order" in claimed.findings[0].message
 
 
 def spiking() -> Any:

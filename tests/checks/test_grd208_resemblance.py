@@ -27,7 +27,7 @@ def test_a_surrogate_that_equals_the_exact_derivative(ask: Any) -> None:
     f = jax.custom_jvp(jnp.sin)
     f.defjvp(lambda p, t: (f(p[0]), jnp.cos(p[0]) * t[0]))
     outcome = ask(check, f, normal(3), surrogate=True)
-    assert outcome.verdict is Verdict.FAIL
+    assert (outcome.verdict, outcome.findings[0].verdict) == (Verdict.PASS, Verdict.ADVICE)
     assert "@gradcheck" in outcome.findings[0].help
 
 

@@ -93,7 +93,16 @@ def test_a_function_that_cannot_be_mapped(ask: Any) -> None:
         )
 
     outcome = ask(check, called_back, normal(3))
-    assert outcome.verdict is not Verdict.FAIL
+    assert (outcome.verdict is Verdict.FAIL, outcome.findings) == (False, ())
+
+
+def test_a_derivative_that_cannot_be_mapped_is_advice(ask: Any) -> None:
+    shape, one = jax.ShapeDtypeStruct((3,), "float64"), _table(1.0)
+    f = _ruled(jnp.sin, lambda x: jax.pure_callback(np.cos, shape, x))
+    outcome = ask(check, lambda x: f(x) + one(x), normal(3))
+    (finding,) = outcome.findings
+    assert (outcome.verdict, finding.verdict) == (Verdict.PASS, Verdict.ADVICE)
+    assert finding.message.startswith("not differentiable under vmap: forward mode raises ")
 
 
 def _ruled(function: Any, slope: Any) -> Any:

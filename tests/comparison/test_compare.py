@@ -10,7 +10,7 @@ import pytest
 
 from gradhook.comparison.compare import SHOWN, compare
 from gradhook.comparison.judge import Estimate, Tolerance
-from gradhook.comparison.probe import Fault, Label, Narrowing, Study
+from gradhook.comparison.probe import Fault, Label, Narrowing, Study, Witness
 from gradhook.model import Outcome, Shape, Verdict
 
 EMPTY = np.zeros((0, 0))
@@ -27,6 +27,10 @@ class FakeProbe:
     tolerance: Tolerance = field(default_factory=Tolerance)
     narrow: dict[tuple[str, str], list[Narrowing]] = field(default_factory=dict)
     iterating: Any = 0.0
+    rounded: float = 0.0
+    proven: Any = False
+    second: Witness | None = None
+    lost: float = 0.0
 
     def narrowings(self, path: Any, input: Label, output: Label) -> list[Narrowing]:
         return self.narrow.get((input.leaf, output.leaf), [])
@@ -40,6 +44,18 @@ class FakeProbe:
     def wobble(self, path: Any, mode: str) -> Any:
         return np.zeros(1)
 
+    def rounding(self, path: Any, mode: str) -> Any:
+        return self.rounded
+
+    def roundoff(self, path: Any, mode: str) -> Any:
+        return self.lost
+
+    def independent(self, path: Any, mode: str) -> Any:
+        return np.asarray(self.proven)
+
+    def witness(self, path: Any, mode: str) -> Witness | None:
+        return self.second
+
     def pictures(self) -> None:
         return None
 
@@ -50,10 +66,9 @@ class FakeProbe:
 def _estimate(value: Any, **said: Any) -> Estimate:
     value = np.atleast_2d(np.asarray(value, dtype=float))
     fill = {
-        "error": 2e-11, "accepted": True, "shape": np.int8(0), "left": 0.0, "right": 0.0, "side_error": 1e-9,
-        "coarse": np.nan, "coarse_error": np.nan, "noise": 0.0, "quantised": False,
-        "flat": False, "swallowed": 0.0, "scale": 1.0,
-        "rounding": 0.0,
+        "error": 2e-11, "accepted": True, "shape": np.int8(0), "left": 0.0, "right": 0.0, "left_error": 1e-9,
+        "right_error": 1e-9, "coarse": np.nan, "coarse_error": np.nan, "noise": 0.0, "around": 1.0, "steepest": 1.0,
+        "motionless": False,
         **said,
     }  # fmt: skip
     arrays = {name: np.broadcast_to(given, value.shape) for name, given in fill.items()}
@@ -81,19 +96,19 @@ def test_the_message_names_the_place_and_both_numbers() -> None:
     (finding,) = outcome.findings
     assert finding.message == (
         "reverse mode claims -0.5 for d out / d delta[3], "
-        "finite differences measure 0.5 ± 2e-11 (would have seen 1e-10)"
+        "finite differences measure 0.5 ± 2e-11 (would have seen 2e-10)"
     )
     assert (outcome.verdict, finding.code, finding.verdict) == (Verdict.FAIL, "GRD102", Verdict.FAIL)
     assert (finding.case, finding.mode, finding.order, finding.leaf, finding.index, finding.output) == (
         "batch", "rev", 1, "delta", (3,), "out",
     )  # fmt: skip
     assert (finding.claimed, finding.measured, finding.error) == (-0.5, 0.5, 2e-11)
-    assert finding.tolerance == pytest.approx(1e-10) and finding.resolution == pytest.approx(1.2e-10)
+    assert finding.tolerance == pytest.approx(1e-10) and finding.resolution == pytest.approx(2.4e-10)
     assert "check the rule for this argument" in finding.help
 
 
 def test_a_pass_has_no_finding_but_the_coarsest_resolution() -> None:
-    outcome = _compare([[1.0, 2.0]], _estimate([[1.0, 2.0]], error=[[1e-12, 1e-9]], scale=[[1.0, 1.0]]))
+    outcome = _compare([[1.0, 2.0]], _estimate([[1.0, 2.0]], error=[[1e-12, 1e-9]], around=[[1.0, 1.0]]))
     assert (outcome.verdict, outcome.findings) == (Verdict.PASS, ())
     assert outcome.resolution == pytest.approx((4e-10 + 1e-9) / 2)
 
@@ -106,7 +121,7 @@ def test_a_millionth_can_be_told_from_the_numbers() -> None:
 @pytest.mark.parametrize("wrong, words", [(1, ""), (2, " (and 1 more element)"), (5, " (and 4 more elements)")])
 def test_others_of_the_same_leaf_are_counted(wrong: int, words: str) -> None:
     (finding,) = _compare([[2.0]] * wrong + [[1.0]], [[1.0]] * (wrong + 1)).findings
-    assert finding.message.endswith("(would have seen 4e-10)" + words)
+    assert finding.message.endswith("(would have seen 2e-10)" + words)
 
 
 def test_the_worst_element_speaks_for_its_leaf() -> None:
@@ -168,7 +183,6 @@ def test_a_claim_that_is_not_finite_is_another_question() -> None:
         ({"shape": np.int8(list(Shape).index(Shape.CUSP))}, "GRD403", ["cusp"]),
         ({"shape": np.int8(list(Shape).index(Shape.VERTICAL))}, "GRD404", ["vertical tangent"]),
         ({"error": 1e-3, "noise": 1e-6}, "GRD405", ["noise", "1e-06", "± 0.001"]),
-        ({"error": 1e-3, "noise": 1e-6, "quantised": True}, "GRD406", ["reduced precision"]),
         ({"value": -5.5, "coarse": 1.0, "coarse_error": 1e-6}, "GRD407", ["scale", "-5.5 ±", "1 ± 1e-06"]),
         (
             {"shape": np.int8(list(Shape).index(Shape.EDGE)), "accepted": False, "error": np.inf},
@@ -300,9 +314,109 @@ def test_an_iteration_excuses_only_what_comes_out_of_it() -> None:
 
 def test_an_iteration_excuses_a_part_of_the_element_itself() -> None:
     """Not of the larger derivatives beside it."""
-    large_neighbour = _estimate([[1e-3]], error=1e-15, scale=1.0)
+    large_neighbour = _estimate([[1e-3]], error=1e-15, around=1.0)
     assert _compare([[2e-3]], large_neighbour, probe=FakeProbe(iterating=5e-3)).verdict is Verdict.FAIL
 
 
 def test_without_an_iteration_a_small_gap_is_one() -> None:
     assert _compare([[1.0 + 4e-7]], [[1.0]]).verdict is Verdict.FAIL
+
+
+STILL = {"error": np.inf, "accepted": False, "around": 0.0, "steepest": 0.0, "motionless": True}
+
+
+@pytest.mark.parametrize("claim, verdict", [(0.0, Verdict.PASS), (1.0, Verdict.FAIL), (1e-300, Verdict.FAIL)])
+def test_a_proof_decides_what_never_moves(claim: float, verdict: Verdict) -> None:
+    still = _estimate([[0.0]], **STILL)
+    assert [f.code for f in _compare([[claim]], still).findings] == ["GRD409"]
+    outcome = _compare([[claim]], still, probe=FakeProbe(proven=[[True]]))
+    assert outcome.verdict is verdict
+    assert all("does not depend on it, so the derivative is exactly 0" in f.message for f in outcome.findings)
+
+
+def test_a_proof_is_asked_of_what_never_moves_alone() -> None:
+    assert _compare([[0.0]], [[1.0]], probe=FakeProbe(proven=[[True]])).verdict is Verdict.FAIL
+
+
+def _second(value: float, error: float = 1e-16) -> FakeProbe:
+    return FakeProbe(second=Witness(np.array([[value]]), np.array([[error]])))
+
+
+BLURRED = {"error": 1e-3, "noise": 1e-6}
+
+
+@pytest.mark.parametrize(
+    "said, claim, second, verdict, code",
+    [
+        (STILL, 0.0, 0.0, Verdict.PASS, ""),
+        (STILL, 1.0, 0.0, Verdict.FAIL, "GRD102"),
+        (STILL, 0.0, np.nan, Verdict.UNDECIDED, "GRD409"),
+        (BLURRED, 1.0, 1.0, Verdict.PASS, ""),
+        (BLURRED, 1 + 1e-6, 1.0, Verdict.FAIL, "GRD102"),
+        (BLURRED, 1.0, np.nan, Verdict.UNDECIDED, "GRD405"),
+        ({}, 1 + 1e-9, 1.0, Verdict.FAIL, "GRD102"),
+        ({}, 1 + 1e-9, 1 + 1e-9, Verdict.UNDECIDED, "GRD407"),
+        (BLURRED, 2.0, 2.0, Verdict.UNDECIDED, "GRD407"),
+    ],
+)
+def test_the_complex_step_settles_what_differences_leave_open_or_accuse(
+    said: dict[str, Any], claim: float, second: float, verdict: Verdict, code: str
+) -> None:
+    """Where both speak they must agree; else nothing is decided."""
+    value = 0.0 if said is STILL else 1.0
+    outcome = _compare([[claim]], _estimate([[value]], **said), probe=_second(second))
+    assert (outcome.verdict, "".join(f.code for f in outcome.findings)) == (verdict, code)
+
+
+def test_what_differences_resolve_is_not_asked_again() -> None:
+    assert _compare([[1.0]], [[1.0]], probe=_second(5.0)).verdict is Verdict.PASS
+
+
+def test_the_message_of_a_conflict_shows_both_numbers() -> None:
+    (finding,) = _compare([[1.5]], [[1.0]], probe=_second(1.5)).findings
+    assert "finite differences measure 1 ±" in finding.message and "the complex step gives 1.5 ±" in finding.message
+
+
+def test_a_failure_by_the_complex_step_names_it() -> None:
+    (finding,) = _compare([[1.001]], _estimate([[1.0]], **BLURRED), probe=_second(1.0)).findings
+    assert "the complex step gives 1 ± 4e-16" in finding.message and finding.measured == 1.0
+
+
+def test_a_derivative_that_is_all_roundoff_is_not_decided_by_the_complex_step() -> None:
+    (finding,) = _compare([[1.0]], _estimate([[1.0]], **BLURRED), probe=_second(1.0, 1e-4)).findings
+    assert (finding.verdict, finding.code) == (Verdict.UNDECIDED, "GRD405")
+
+
+KINKED = {"shape": np.int8(list(Shape).index(Shape.KINK)), "left": 0.0, "right": 1.0}
+
+
+@pytest.mark.parametrize("claim, verdict", [(0.0, Verdict.PASS), (1.0, Verdict.FAIL)])
+def test_a_bend_seen_above_a_plateau_alone_is_decided_by_the_equations(claim: float, verdict: Verdict) -> None:
+    """It may lie anywhere inside the plateau; a bend that every step sees lies at the point."""
+    beside = _estimate([[0.5]], **KINKED, noise=1e-6)
+    outcome = _compare([[claim]], beside, probe=_second(0.0))
+    assert outcome.verdict is verdict
+    assert all("the complex step gives 0 ±" in f.message and "kink" not in f.message for f in outcome.findings)
+    (finding,) = _compare([[claim]], _estimate([[0.5]], **KINKED), probe=_second(0.0)).findings
+    assert finding.code == "GRD401"
+
+
+@pytest.mark.parametrize(
+    "second, verdict", [(1e25, Verdict.PASS), (1.0, Verdict.UNDECIDED), (np.nan, Verdict.UNDECIDED)]
+)
+def test_a_jump_on_every_step_is_none_where_the_function_is_that_steep(second: float, verdict: Verdict) -> None:
+    jump = _estimate([[1e16]], shape=np.int8(list(Shape).index(Shape.JUMP)), accepted=False, steepest=1e16)
+    assert _compare([[second if second > 1 else 1e25]], jump, probe=_second(second)).verdict is verdict
+
+
+def test_what_the_derivative_loses_by_rounding_is_allowed_and_told() -> None:
+    assert _compare([[1 + 1e-9]], [[1.0]]).verdict is Verdict.FAIL
+    outcome = _compare([[1 + 1e-9]], [[1.0]], probe=FakeProbe(rounded=1e-8))
+    assert outcome.verdict is Verdict.PASS
+    assert outcome.resolution == pytest.approx(1.022e-8, rel=1e-3)
+
+
+@pytest.mark.parametrize("lost, verdict", [(1e-6, Verdict.UNDECIDED), (1e-8, Verdict.FAIL)])
+def test_a_failure_by_less_than_the_derivative_s_own_roundoff_is_none(lost: float, verdict: Verdict) -> None:
+    (finding,) = _compare([[1 + 3e-6]], [[1.0]], probe=FakeProbe(lost=lost)).findings
+    assert (finding.verdict, finding.code) == (verdict, "GRD405" if verdict is Verdict.UNDECIDED else "GRD102")

@@ -7,16 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradhook.comparison.judge import Estimate, Tolerance, columns_of, disputed, judge, shape_of
+from gradhook.comparison.judge import DIFFERENCES, Estimate, Tolerance, columns_of, disputed, judge, shape_of
 from gradhook.model import RTOL, Shape, Verdict
 
 PASS, FAIL, UNDECIDED = Verdict.PASS, Verdict.FAIL, Verdict.UNDECIDED
 SHAPES = list(Shape)
 DEFAULTS: dict[str, Any] = {
-    "value": 1.0, "error": 1e-12, "accepted": True, "shape": 0, "left": 1.0, "right": 1.0, "side_error": 1e-9,
-    "coarse": np.nan, "coarse_error": np.nan, "noise": 0.0, "quantised": False,
-    "flat": False, "swallowed": 0.0, "scale": 1.0,
-    "rounding": 0.0,
+    "value": 1.0, "error": 1e-12, "accepted": True, "shape": 0, "left": 1.0, "right": 1.0, "left_error": 1e-9,
+    "right_error": 1e-9, "coarse": np.nan, "coarse_error": np.nan, "noise": 0.0, "around": 1.0, "steepest": 1.0,
+    "motionless": False,
 }  # fmt: skip
 
 
@@ -27,12 +26,15 @@ def _estimate(**said: Any) -> Estimate:
     return Estimate(**arrays, centre=np.array([1.0]))
 
 
-def _judge(claim: float, kink: Any = None, tolerance: Tolerance | None = None, **said: Any) -> tuple[Any, str]:
-    judged = judge(np.array([[claim]]), _estimate(**said), tolerance or Tolerance(), kink)
+def _judge(
+    claim: float, kink: Any = None, tolerance: Tolerance | None = None, rounding: float = 0.0, **said: Any
+) -> tuple[Any, str]:
+    judged = judge(np.array([[claim]]), _estimate(**said), tolerance or Tolerance(), kink, rounding)
     return judged.verdict[0, 0], judged.code[0, 0]
 
 
-BLURRED, NOISY, NARROW = {"error": 1e-3}, {"error": 1e-3, "noise": 1e-6}, {"error": 1e-3, "noise": 1e-6}
+BLURRED, NOISY = {"error": 1e-3}, {"error": 1e-3, "noise": 1e-6}
+STILL = {"value": 0.0, "error": np.inf, "accepted": False, "around": 0.0, "steepest": 0.0, "motionless": True}
 RIPPLED = {"value": -5.5, "error": 1e-6, "coarse": 1.0, "coarse_error": 1e-6}
 
 
@@ -49,7 +51,6 @@ RIPPLED = {"value": -5.5, "error": 1e-6, "coarse": 1.0, "coarse_error": 1e-6}
         (1.0, BLURRED, UNDECIDED, "GRD409"),
         (1.0005, BLURRED, UNDECIDED, "GRD409"),
         (1.0005, NOISY, UNDECIDED, "GRD405"),
-        (1.0005, {**NARROW, "quantised": True}, UNDECIDED, "GRD406"),
         (1.005, BLURRED, UNDECIDED, "GRD409"),
         (1.5, BLURRED, FAIL, ""),
         (1.5, NOISY, FAIL, ""),
@@ -62,11 +63,19 @@ RIPPLED = {"value": -5.5, "error": 1e-6, "coarse": 1.0, "coarse_error": 1e-6}
         (3.0, RIPPLED, FAIL, ""),
         (0.0, {"value": 0.0, "error": 1e-14}, PASS, ""),
         (1e-9, {"value": 0.0, "error": 1e-14}, FAIL, ""),
-        (1e-9, {"value": 0.0, "error": 1e-14, "rounding": 1e-8}, PASS, ""),
-        (0.0, {"value": 0.0, "error": 1e-5, "scale": 1e3}, PASS, ""),
-        (1e300, {"value": 1e300, "error": 1e288, "scale": 1e300}, PASS, ""),
-        (1e-300, {"value": 1e-300, "error": 1e-312, "scale": 1e-300}, PASS, ""),
-        (-1e-300, {"value": 1e-300, "error": 1e-312, "scale": 1e-300}, FAIL, ""),
+        (1 + 1e-9, {"rounding": 1e-8}, PASS, ""),
+        (1e-9, {"value": 0.0, "error": 1e-14, "rounding": 1e-8}, UNDECIDED, "GRD409"),
+        (0.0, {"value": 0.0, "error": 1e-5, "around": 1e3}, PASS, ""),
+        (0.0, {"value": 0.0, "error": 1e-5, "around": 1.0}, UNDECIDED, "GRD409"),
+        (1e-4, {"value": 1e-4, "error": 1e-6, "around": 1e10}, UNDECIDED, "GRD409"),
+        (0.0, {"value": 1e-4, "error": 1e-8, "around": 1e10}, FAIL, ""),
+        (1e-4, {"value": 1e-4, "error": 1e-8, "noise": 1e-9}, UNDECIDED, "GRD405"),
+        (1e300, {"value": 1e300, "error": 1e288}, PASS, ""),
+        (1e-300, {"value": 1e-300, "error": 1e-312}, PASS, ""),
+        (-1e-300, {"value": 1e-300, "error": 1e-312}, FAIL, ""),
+        (0.0, STILL, UNDECIDED, "GRD409"),
+        (1.0, STILL, UNDECIDED, "GRD409"),
+        (1e-300, STILL, UNDECIDED, "GRD409"),
     ],
 )
 def test_smooth_points(claim: float, said: dict[str, Any], verdict: Verdict, code: str) -> None:
@@ -100,6 +109,38 @@ KINK = {"shape": Shape.KINK, "value": 1.0, "left": -1.0, "right": 3.0}
 )
 def test_kinks(claim: float, kink: Any, verdict: Verdict, code: str) -> None:
     assert _judge(claim, kink, **KINK) == (verdict, code)
+
+
+UNEQUAL = {"shape": Shape.KINK, "left": 1e-3, "right": 1e3, "left_error": 1e-12, "right_error": 1e-5}
+
+
+@pytest.mark.parametrize(
+    "claim, kink, verdict",
+    [
+        (1e-3, "left", PASS),
+        (1.6e-3, "left", FAIL),
+        (1e-3 * (1 + 1e-8), "left", FAIL),
+        (1e3, "right", PASS),
+        (1e3 + 1e-4, "right", FAIL),
+        (1e-3, 1e-3, PASS),
+        (1e-3 * (1 + 1e-8), 1e-3, FAIL),
+        (500.0005, "mean", PASS),
+        (500.0006, "mean", FAIL),
+    ],
+)
+def test_each_side_of_a_kink_is_judged_by_its_own_slope(claim: float, kink: Any, verdict: Verdict) -> None:
+    assert _judge(claim, kink, **UNEQUAL) == (verdict, "")
+
+
+def test_a_side_that_is_too_uncertain_beside_its_slope_is_not_kept_for_certain() -> None:
+    assert _judge(1e-3, "left", **{**UNEQUAL, "left_error": 1e-6}) == (UNDECIDED, "GRD401")
+
+
+def test_the_resolution_at_a_kink_is_that_of_the_side_that_was_asked_for() -> None:
+    judged = [judge(np.array([[c]]), _estimate(**UNEQUAL), Tolerance(), k) for c, k in ((1e-3, "left"), (1e3, "right"))]
+    assert [j.resolution[0, 0] for j in judged] == pytest.approx([2e-10 + 1e-9, 2e-10 + 1e-8])
+    given = judge(np.array([[1e-3]]), _estimate(**UNEQUAL), Tolerance(), 1e-3)
+    assert given.resolution[0, 0] == pytest.approx(2e-10)
 
 
 @pytest.mark.parametrize("kink", ["left", "right", "mean", "subgradient", 0.0])
@@ -167,9 +208,23 @@ def test_a_tolerance_is_for_one_element_whatever_the_size() -> None:
 
 
 def test_what_was_allowed_and_what_would_have_been_seen() -> None:
-    judged = judge(np.array([[2.0]]), _estimate(value=2.0, error=1e-9, rounding=1e-10), Tolerance(1e-8, 1e-7))
+    judged = judge(np.array([[2.0]]), _estimate(value=2.0, error=1e-9), Tolerance(1e-8, 1e-7), None, 1e-10)
     assert judged.tolerance[0, 0] == pytest.approx(1e-8 + 2e-7 + 1e-10)
     assert judged.resolution[0, 0] == pytest.approx((1e-8 + 2e-7 + 1e-10 + 1e-9) / 2)
+
+
+def test_what_an_element_is_measured_by_is_its_own_size() -> None:
+    """What else moves the value along the same line counts for a claim of 0 alone."""
+    sizes = [
+        judge(np.array([[claim]]), _estimate(value=value, error=1e-14, around=50.0), Tolerance()).size[0, 0]
+        for claim, value in ((2.0, 2.0), (0.0, 0.0), (0.0, 3.0), (1e-4, 3.0))
+    ]
+    assert sizes == [2.0, 50.0, 3.0, 3.0]
+
+
+def test_differences_are_the_witness_and_the_reference() -> None:
+    judged = judge(np.array([[1.0]]), _estimate(value=1.5, error=1e-9), Tolerance())
+    assert (judged.witness[0, 0], judged.reference[0, 0], judged.error[0, 0]) == (DIFFERENCES, 1.5, 1e-9)
 
 
 def test_nothing_accepted_would_have_seen_nothing() -> None:

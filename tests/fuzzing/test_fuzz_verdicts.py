@@ -20,7 +20,7 @@ from fuzz.verdicts.judging import Answer, Array, Judged
 from fuzz.verdicts.operations import OPERATIONS
 from fuzz.verdicts.programs import Node, Program, outputs, values
 from fuzz.verdicts.shrinking import shrunk, weight
-from fuzz.verdicts.source import Wrong, faulty, module, plain
+from fuzz.verdicts.source import Wrong, module, plain
 from fuzz.verdicts.trials import FALSE_FAILURE, FORGOTTEN, KINDS, TRIPLED, trial
 from fuzz.verdicts.truth import truth
 
@@ -32,17 +32,17 @@ CONSTANTS = {
 }  # fmt: skip
 
 
-def claims(program: Program, wrong: Wrong | None = None) -> tuple[Array, Array]:
+def claims(program: Program) -> tuple[Array, Array]:
     """Value and Jacobian by JAX."""
-    function = plain(program) if wrong is None else faulty(plain(program), wrong)
+    function = plain(program)
 
     def flat(*args: Any) -> Any:
         return jnp.concatenate([jnp.ravel(leaf) for leaf in jax.tree.leaves(function(*args))])
 
     with jax.enable_x64(True):
         args = jax.tree.map(jnp.asarray, program.arguments())
-        value = np.asarray(flat(*args))
-        parts = jax.tree.leaves(jax.jacfwd(flat, argnums=tuple(range(len(args))))(*args))
+        both = jax.jit(lambda *x: (flat(*x), jax.jacfwd(flat, argnums=tuple(range(len(x))))(*x)))(*args)
+        value, parts = np.asarray(both[0]), jax.tree.leaves(both[1])
         return value, np.concatenate([np.asarray(p).reshape(len(value), -1) for p in parts], axis=1)
 
 
@@ -67,7 +67,7 @@ def test_an_operation_is_the_same_in_jax_and_in_sixty_digits(name: str) -> None:
 
 def test_derivatives_in_sixty_digits_are_those_of_the_values() -> None:
     compared = 0
-    for program in programs("values", 40):
+    for program in programs("values", 20):
         known = truth(program)
         for k in range(min(len(known.point), 6)):
             unit = np.eye(len(known.point))[k]
@@ -80,13 +80,13 @@ def test_derivatives_in_sixty_digits_are_those_of_the_values() -> None:
                 ahead, back = (known.side(unit, output, s) for s in (step, -step))
                 size = mp.mpf("1e-12") * abs(true.value) + mp.mpf("1e-25")
                 assert abs((ahead + back) / 2 - true.value) <= size, (module(program, None), k, output)
-    assert compared > 500
+    assert compared > 200
 
 
 def test_jax_and_sixty_digits_agree_on_random_programs() -> None:
     """JAX's own derivative may round, where terms cancel or a function saturates; nearly none do."""
     agree, of = 0, 0
-    for program in programs("agree", 30):
+    for program in programs("agree", 12):
         known = truth(program)
         value, slopes = claims(program)
         for output, dual in enumerate(known.duals):
@@ -97,13 +97,13 @@ def test_jax_and_sixty_digits_agree_on_random_programs() -> None:
                 if true.nature == "smooth" and true.value:
                     of += 1
                     agree += abs(float(true.value) - slopes[output, k]) <= 1e-10 * abs(float(true.value))
-    assert of > 300
+    assert of > 50
     assert agree >= 0.98 * of
 
 
 def test_every_program_has_a_text_and_every_primitive_occurs() -> None:
     seen = set()
-    for program in programs("text", 400):
+    for program in programs("text", 200):
         compile(module(program, Wrong(leaf=0)), "<module>", "exec")
         seen |= {node.name for node in program.nodes}
         assert len(program.nodes) <= 20 and len(program.outputs) <= 6
@@ -125,6 +125,11 @@ def test_natures(offset: float, operation: str, nature: str) -> None:
     assert truth(program).along(np.ones(1), 0).nature == nature
 
 
+def test_a_kink_whose_own_side_is_constant() -> None:
+    program = Program((0.5,), (Node("clip", (0,), (-1.0, 0.5)),), (1,))
+    assert truth(program).along(np.ones(1), 0).nature == "no derivative"
+
+
 def test_a_kink_that_cancels_is_none() -> None:
     both = (Node("abs", (0,)), Node("negative", (0,)), Node("abs", (2,)), Node("subtract", (1, 3)))
     true = truth(Program((0.0,), both, (4,))).along(np.ones(1), 0)
@@ -144,9 +149,9 @@ class FakeJudge:
 
     def __call__(self, program: Program, wrong: Wrong | None = None) -> Answer:
         known, n = truth(program), len(program.point)
-        slopes = claims(program, wrong)[1].T
-        true = [[known.along(unit, o) for o in range(slopes.shape[1])] for unit in np.eye(n)]
+        true = [[known.along(unit, o) for o in range(len(known.duals))] for unit in np.eye(n)]
         exact = np.array([[np.nan if t.value is None else float(t.value) for t in row] for row in true])
+        slopes = exact + (0.0 if wrong is None else self._error(program, wrong, exact))
         accused = any(node.name == self.harsh for node in program.nodes)
 
         def judged(error: Array) -> Mapping[str, Judged]:
@@ -155,6 +160,12 @@ class FakeJudge:
         modes = judged(np.zeros(slopes.shape))
         said = "fail" if (modes["fwd"].verdict == "fail").any() else "pass"
         return Answer(said, (), modes, np.eye(n), np.zeros(n, dtype=bool), judged)
+
+    def _error(self, program: Program, wrong: Wrong, exact: Array) -> Array:
+        if wrong.leaf < 0:
+            return np.outer(wrong.along, np.eye(exact.shape[1])[wrong.output] * wrong.amount)
+        leaf_of = np.repeat(np.arange(len(program.sizes)), program.sizes)
+        return np.where((leaf_of == wrong.leaf)[:, None], -exact, 0.0)
 
     def _judged(self, claim: Array, exact: Array, accused: bool) -> Judged:
         with np.errstate(invalid="ignore"):

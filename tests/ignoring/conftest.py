@@ -22,7 +22,7 @@ def answer(*findings: Finding, ignore: tuple[str, ...] = ()) -> Answer:
     def about(target: Target) -> TargetReport:
         outcomes = (
             Outcome("GRD105", Verdict.PASS, "args", resolution=1e-9),
-            *(Outcome("GRD101", f.verdict, "args", (f,)) for f in findings),
+            *(Outcome("GRD101", worst([f.verdict]), "args", (f,)) for f in findings),
         )
         verdict = worst([o.verdict for o in outcomes])
         return TargetReport(target, verdict, outcomes, gravest_first(list(findings)), ignore=ignore)

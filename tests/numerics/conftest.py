@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gradhook.comparison.judge import Estimate, Tolerance
-from gradhook.numerics.finite_difference.adaptive import Nature, measure
+from gradhook.numerics.finite_difference.adaptive import measure
 from gradhook.numerics.finite_difference.richardson import LEVELS, Array, Ladder, steps
 from gradhook.numerics.finite_difference.scales import Lines
 
@@ -61,15 +61,13 @@ def along_axis() -> Callable[..., Lines]:
 def measured(along_axis: Callable[..., Lines]) -> Callable[..., Estimate]:
     """What is measured of a JAX function of one number, in the face of a claim."""
 
-    def run(
-        function: Function, x: float, claim: float, step: float | None = None, narrow: bool = False, **room: float
-    ) -> Estimate:
+    def run(function: Function, x: float, claim: float, step: float | None = None, **room: float) -> Estimate:
         program = jax.jit(lambda ts: jax.lax.map(lambda t: function(x + t), ts))
 
         def evaluate(t: Array) -> Array:
             return np.asarray(program(jnp.asarray(t[0])), dtype=np.float64).reshape(1, t.shape[1], -1)
 
         claims = [(slice(0, 1), np.array([[claim]]))]
-        return measure(evaluate, along_axis(x, **room), claims, Tolerance(), step, Nature(lambda: narrow))
+        return measure(evaluate, along_axis(x, **room), claims, Tolerance(), step)
 
     return run

@@ -1,4 +1,4 @@
-"""What is drawn for an input spec lies in its domain, is reproducible, and has few bits."""
+"""What is drawn for an input spec lies in its domain, is reproducible, and has all the bits of its dtype."""
 
 from __future__ import annotations
 
@@ -38,8 +38,17 @@ def test_shape_domain_and_precision(spec: Spec, seed: int) -> None:
     assert values.dtype == ("int64" if spec.kind == "integers" else "float64")
     assert np.isfinite(values).all()
     assert (values >= spec.low).all() and (values <= spec.high).all()
-    if spec.kind != "integers":
-        assert (values == values.astype(np.float32)).all()
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [gradhook.normal(9), gradhook.uniform(9), gradhook.positive(9), gradhook.spd(3), gradhook.orthogonal(3),
+     gradhook.simplex(9)],
+    ids=lambda spec: spec.kind,
+)  # fmt: skip
+def test_a_cast_to_single_precision_shows_in_every_draw(spec: Spec) -> None:
+    values = draw(spec, generator("a"))
+    assert (values != values.astype(np.float32)).mean() > 0.8
 
 
 @given(SHAPES, BOUNDS, SEEDS)

@@ -52,7 +52,7 @@ def test_an_empty_report_follows_it() -> None:
     document = json.loads(render(Report(())))
     validate(document)
     assert document["verdict"] == "skip"
-    assert document["counts"] == {"pass": 0, "fail": 0, "undecided": 0, "error": 0, "skip": 0}
+    assert document["counts"] == {"pass": 0, "advice": 0, "fail": 0, "undecided": 0, "error": 0, "skip": 0}
 
 
 @pytest.mark.parametrize("where", ["", "targets", "findings", "outcomes", "notices", "ignored"])
@@ -73,7 +73,7 @@ def test_the_schema_describes_every_key_and_requires_it(document: dict[str, Any]
 
 def test_what_it_says(document: dict[str, Any]) -> None:
     assert document["verdict"] == "error"
-    assert document["counts"] == {"pass": 2, "fail": 1, "undecided": 1, "error": 1, "skip": 1}
+    assert document["counts"] == {"pass": 2, "advice": 0, "fail": 1, "undecided": 1, "error": 1, "skip": 1}
     assert document["settings"]["seed"] == {"value": 7, "origin": "--seed"}
     assert document["settings"]["modes"]["value"] == ["fwd"]
     huber = document["targets"][1]

@@ -58,8 +58,7 @@ WRONG = {
     "a value of its own": (forward(jnp.round, lambda f, x, t: (x, t)), "GRD201", "called plainly it is"),
     "affine": (forward(jnp.sin, lambda f, x, t: (f(x), t + 1e-3)), "GRD203", "a tangent of 0"),
     "clipped": (backward(jnp.sin, lambda x, g: jnp.clip(g, -1, 1)), "GRD203", "multiplied by"),
-    "wide": (forward(jnp.sin, lambda f, x, t: (f(x), np.float64(2) * t)), "GRD204", "bfloat16"),
-    "vectors only": (forward(jnp.sin, lambda f, x, t: (f(x), jnp.stack([*t]))), "GRD204", "rank 0"),
+    "narrow": (forward(jnp.sin, lambda f, x, t: (f(x), t.astype(jnp.float32))), "GRD204", "float64"),
 }  # fmt: skip
 
 
@@ -69,6 +68,17 @@ def test_a_fault_is_a_failure(name: str) -> None:
     report = ask(function, X)
     found = [f for f in report.findings if f.code == code]
     assert report.verdict is Verdict.FAIL and says in found[0].message
+
+
+@pytest.mark.parametrize(
+    ("rule", "says"),
+    [(lambda f, x, t: (f(x), np.float64(2) * t), "bfloat16"), (lambda f, x, t: (f(x), jnp.stack([*t])), "rank 0")],
+)
+def test_what_nobody_claims_of_it_is_advice(rule: Any, says: str) -> None:
+    report = ask(forward(jnp.sin, rule), X)
+    assert report.verdict is Verdict.SKIP and "shapes and dtypes" in report.outcomes[0].note
+    assert {(f.code, f.verdict) for f in report.findings} == {("GRD204", Verdict.ADVICE)}
+    assert says in report.findings[0].message
 
 
 def test_what_is_no_rule_is_not_asked() -> None:

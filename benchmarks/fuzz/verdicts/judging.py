@@ -14,7 +14,7 @@ from fuzz.verdicts.programs import Program
 from fuzz.verdicts.source import Wrong, faulty, plain
 from gradhook.checks import grd101_forward, grd102_reverse, grd105_finite
 from gradhook.comparison.compare import compared
-from gradhook.comparison.probe import Fault, Study
+from gradhook.comparison.probe import BALANCED, Fault, Study
 from gradhook.model import Verdict, worst
 from gradhook.numerics.demands import Demands, Situation
 from gradhook.numerics.instruments import Instruments
@@ -74,12 +74,17 @@ def judge(program: Program, wrong: Wrong | None = None) -> Answer | None:
             return None
         said = [o for o in outcomes if o.verdict is not Verdict.SKIP]
         codes = tuple(sorted({f.code for o in said for f in o.findings}))
-        labels = np.array([label.leaf == "direction" for label in study.input_labels])
-        directions = np.stack([probe.laboratory.view.explicit(row) for row in range(len(labels))])
+        directions = np.stack([probe.laboratory.view.explicit(row) for row in range(len(study.input_labels))])
         return Answer(
-            str(worst([o.verdict for o in said])), codes, _modes(study, probe), directions, labels & ~labels.all(),
+            str(worst([o.verdict for o in said])), codes, _modes(study, probe), directions, _extra(study),
             lambda error: _again(study, probe, error),
         )  # fmt: skip
+
+
+def _extra(study: Study) -> NDArray[np.bool_]:
+    everything = np.array([label.leaf == "direction" for label in study.input_labels])
+    balanced = np.array([label.part == BALANCED for label in study.input_labels])
+    return np.asarray((everything & ~everything.all()) | balanced)
 
 
 def _again(study: Study, probe: Instruments, error: Array) -> Mapping[str, Judged]:
@@ -101,8 +106,7 @@ def _modes(study: Study, probe: Instruments) -> Mapping[str, Judged]:
         if _combined(study, mode) or isinstance(answer := compared(study, mode, probe), Fault):
             continue
         said = answer.judgement
-        size = np.asarray(getattr(said, "size", np.abs(answer.claimed)))
         found[str(mode)] = Judged(
-            answer.claimed, said.verdict, said.code, said.tolerance, said.resolution, size, answer.relevant
+            answer.claimed, said.verdict, said.code, said.tolerance, said.resolution, said.size, answer.relevant
         )
     return found

@@ -40,9 +40,9 @@ class Truth:
     def along(self, direction: NDArray[np.float64], output: int) -> True_:
         """The slope of an output along a direction in the space of all inputs."""
         dual = self.duals[output]
-        moved = [int(k) for k in np.flatnonzero(direction) if int(k) in dual.d]
+        moved = [int(k) for k in np.flatnonzero(direction)]
         with mp.workdps(DIGITS):
-            slope = mp.fsum(mp.mpf(direction[k]) * dual.d[k] for k in moved)
+            slope = mp.fsum(mp.mpf(direction[k]) * dual.d.get(k, 0) for k in moved)
             inputs = frozenset(moved)
             if inputs & dual.vague or (slope and abs(slope) < SMALLEST):
                 return True_(slope, "vague")
@@ -55,7 +55,7 @@ class Truth:
             return "narrowed"
         if any(dual.near.get(k, np.inf) < NEAR * self._reach(k) for k in inputs):
             return "near a kink"
-        size = sum(float(abs(dual.d[k] * direction[k])) * self._reach(k) for k in inputs)
+        size = sum(float(abs(dual.d.get(k, 0) * direction[k])) * self._reach(k) for k in inputs)
         return "rounded" if slope and dual.error > DROWNED * size else "smooth"
 
     def _reach(self, k: int) -> float:

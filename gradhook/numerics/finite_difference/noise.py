@@ -34,18 +34,21 @@ def stuck(values: Array) -> Flags:
 
 
 def grain(ladder: Ladder) -> Array:
-    """The smallest change that the values make, where steps are too small to make any (D, m); else 0.
+    """The first change that the values make as steps grow, where smaller steps make none (D, m); else 0.
 
     A value that is rounded to a grain (a small difference of large terms, a float32 inside) does not move at all for
     small steps and then moves by a whole grain or more. A one-sided plateau counts on its own: rounding hits a grain
-    on one side first.
+    on one side first. Larger steps may come back to the same value by accident, so the smallest change says less.
     """
     found = np.zeros_like(ladder.centre)
     for side in (ladder.plus, ladder.minus):
         change = np.abs(side - ladder.centre[:, None, :])
-        smallest = np.where(change > 0, change, np.inf).min(axis=1)
-        still = ((change == 0) & ladder.resolvable[:, :, None]).any(axis=1)
-        found = np.maximum(found, np.where(still & np.isfinite(smallest), smallest, 0.0))
+        levels = np.where(change > 0, np.arange(change.shape[1])[None, :, None], -1)
+        finest = levels.max(axis=1)
+        first = np.take_along_axis(change, np.maximum(finest, 0)[:, None, :], axis=1)[:, 0]
+        finer = np.arange(change.shape[1])[None, :, None] > finest[:, None, :]
+        still = ((change == 0) & ladder.resolvable[:, :, None] & finer).any(axis=1)
+        found = np.maximum(found, np.where(still & (finest >= 0) & np.isfinite(first), first, 0.0))
     return found
 
 

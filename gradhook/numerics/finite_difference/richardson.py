@@ -68,9 +68,9 @@ class Ladder:
 
     @property
     def change(self) -> Array:
-        """The larger of the changes to either side, (D, K, m)."""
+        """The larger of the changes to either side, (D, K, m); where one side is undefined, that of the other."""
         centre = self.centre[:, None, :]
-        return np.maximum(np.abs(self.plus - centre), np.abs(self.minus - centre))
+        return np.fmax(np.abs(self.plus - centre), np.abs(self.minus - centre))
 
     @property
     def noise(self) -> Array:
@@ -78,7 +78,7 @@ class Ladder:
 
         The change to either side tells how much a rounded abscissa costs; a central difference would be 0 at a kink.
         """
-        size = np.maximum(np.maximum(np.abs(self.plus), np.abs(self.minus)), np.abs(self.centre[:, None, :]))
+        size = np.fmax(np.fmax(np.abs(self.plus), np.abs(self.minus)), np.abs(self.centre[:, None, :]))
         felt = EPS * self.change / self.steps[:, :, None] * self.reach[:, None, None]
         return np.maximum(EPS * size + felt + SMALLEST, self.floor[:, None, :])
 

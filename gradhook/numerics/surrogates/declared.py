@@ -33,6 +33,8 @@ class Declared:
     order2: str | None = None
     ties: str | None = None
     bounds: str | None = None
+    dtypes: tuple[str, ...] = ()
+    shapes: str | None = None
 
 
 def forward_map(held: Held, declared: Declared) -> Map | None:

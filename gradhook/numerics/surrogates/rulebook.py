@@ -95,7 +95,7 @@ class Rules:
 
     def structure(self) -> tuple[Fit, ...]:
         """What the derivative takes of what the function takes."""
-        return structure(self.held, self.function, self.declared.forward, self.modes)
+        return structure(self.held, self.function, self.declared, self.modes)
 
     def composition(self) -> tuple[Trial, ...]:
         """The function inside every transformation."""

@@ -6,7 +6,7 @@ Nothing is computed: ``jax.eval_shape`` traces the rule, and JAX's own check of 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
@@ -17,9 +17,12 @@ from gradhook.comparison.surrogate_probe import Fit
 from gradhook.model import Mode
 from gradhook.numerics.faults import translate
 from gradhook.numerics.held import Held
+from gradhook.numerics.surrogates.declared import Declared
 from gradhook.numerics.trees import is_array, is_floating
 
-DTYPES = ("float64", "float32", "bfloat16")
+CLAIMED = ("float64", "float32")
+"""The dtypes of every claim: that of the comparison, and that which programs run in."""
+DTYPES = (*CLAIMED, "bfloat16")
 _UNSUPPORTED = "does not accept dtype"
 """What JAX says of linear algebra in half precision: no rule could be blamed for that."""
 SHAPES = {"rank 0": (), "size 0": (0,)}
@@ -32,6 +35,7 @@ class Outfit:
     name: str
     leaves: list[Any]
     dtype: str = DTYPES[0]
+    claimed: bool = True
 
     @property
     def wide(self) -> bool:
@@ -39,31 +43,34 @@ class Outfit:
         return self.dtype == DTYPES[0]
 
 
-def structure(
-    held: Held, function: Callable[..., Any], forward: Callable[..., Any] | None, modes: tuple[Mode, ...]
-) -> tuple[Fit, ...]:
-    """Every mode in float64, float32, bfloat16; for functions that map each element by itself rank 0 and size 0 too.
+def structure(held: Held, function: Callable[..., Any], declared: Declared, modes: tuple[Mode, ...]) -> tuple[Fit, ...]:
+    """Every mode in float64, float32, bfloat16 and what is claimed besides; rank 0 and size 0 for functions that map
+    each element by itself, or where they are claimed.
 
     A float32 program runs with 64 bits switched off, as its users run it: there a constant of the rule is no wider.
     """
     found: list[Fit] = []
-    for outfit in _outfits(held, function):
+    for outfit in _outfits(held, function, declared):
         with jax.enable_x64(outfit.wide):
-            found += _fits(_lifted(held, function, outfit.dtype), outfit, modes)
-            if forward is not None:
-                found += _as_forward(held, function, forward, outfit)
+            fits = _fits(_lifted(held, function, outfit.dtype), outfit, modes)
+            if declared.forward is not None:
+                fits += _as_forward(held, function, declared.forward, outfit)
+        found += [replace(fit, claimed=outfit.claimed) for fit in fits]
     return tuple(found)
 
 
-def _outfits(held: Held, function: Callable[..., Any]) -> Iterator[Outfit]:
+def _outfits(held: Held, function: Callable[..., Any], declared: Declared) -> Iterator[Outfit]:
     shapes = [leaf.shape for leaf in held.inputs.leaves]
-    for dtype in DTYPES:
-        yield Outfit(dtype, [_struct(shape, dtype, leaf.complex) for shape, leaf in _paired(held, shapes)], dtype)
-    if _elementwise(held, function, shapes):
+    for dtype in dict.fromkeys((*DTYPES, *declared.dtypes)):
+        leaves = [_struct(shape, dtype, leaf.complex) for shape, leaf in _paired(held, shapes)]
+        yield Outfit(dtype, leaves, dtype, dtype in (*CLAIMED, *declared.dtypes))
+    claimed = declared.shapes is not None
+    if claimed or _elementwise(held, function, shapes):
         for name, shape in SHAPES.items():
-            if shape != shapes[0]:
+            if {shape} != set(shapes):
                 alike = [shape] * len(shapes)
-                yield Outfit(name, [_struct(s, DTYPES[0], leaf.complex) for s, leaf in _paired(held, alike)])
+                leaves = [_struct(s, DTYPES[0], leaf.complex) for s, leaf in _paired(held, alike)]
+                yield Outfit(name, leaves, claimed=claimed)
 
 
 def _elementwise(held: Held, function: Callable[..., Any], shapes: list[tuple[int, ...]]) -> bool:
@@ -92,7 +99,7 @@ def _paired(held: Held, shapes: list[tuple[int, ...]]) -> Iterator[tuple[tuple[i
 
 
 def _struct(shape: tuple[int, ...], dtype: str, is_complex: bool) -> Any:
-    kind = {"float64": "complex128", "float32": "complex64", "bfloat16": "complex64"}[dtype] if is_complex else dtype
+    kind = {"float64": "complex128"}.get(dtype, "complex64") if is_complex else dtype
     return jax.ShapeDtypeStruct(shape, jnp.dtype(kind))  # type: ignore[no-untyped-call]
 
 

@@ -64,14 +64,20 @@ def test_what_is_not_finite_stays_where_it_is() -> None:
 
 
 @given(st.lists(st.floats(-1e6, 1e6, width=32), min_size=1, max_size=6), st.integers(0, 10))
-def test_a_step_along_a_dense_direction_is_exact(values: list[float], level: int) -> None:
+def test_entries_of_a_dense_direction_are_of_the_size_of_each_element(values: list[float], level: int) -> None:
     values = [v for v in values if v == 0 or abs(v) > 2**-8] or [1.0]
     point = np.array(values)
     vector = dense(_space((len(values),)), point, generator(level))
     own = 2.0 ** np.ceil(np.log2(np.maximum(1.0, np.abs(point))))
-    assert set(np.abs(vector) / own) <= {0.75, 1.0, 1.25}
-    step = 375 / 512 * 4.0 ** -(level + 1)
-    assert ((point + step * vector) - point == step * vector).all()
+    assert ((np.abs(vector) >= 0.75 * own) & (np.abs(vector) <= 1.25 * own)).all()
+
+
+def test_the_entries_of_a_dense_direction_have_full_precision_and_follow_the_seed() -> None:
+    space, point = _space((50,)), np.ones(50)
+    vector = dense(space, point, generator("a"))
+    assert len(set(np.abs(vector))) == 50 and (vector != vector.astype(np.float32)).all()
+    assert (vector > 0).any() and (vector < 0).any()
+    assert (vector != dense(space, point, generator("b"))).all()
 
 
 def test_a_dense_direction_is_in_proportion_to_each_element() -> None:

