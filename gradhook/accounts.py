@@ -44,10 +44,10 @@ class Comparison:
     resolution: float = 0.0
     noise: float = 0.0
     shape: str = ""
-    witness: str = ""
-    """What resolved the worst element: ``differences``, ``complex step``, ``equations``, or ``disagree``."""
     decision: str = ""
     curve: Curve | None = None
+    witness: str = ""
+    """What resolved the worst element: ``differences``, ``complex step``, ``equations``, or ``disagree``."""
 
 
 @dataclass(frozen=True)

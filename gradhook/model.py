@@ -124,12 +124,26 @@ class Finding:
     error: float | None = None
     tolerance: float | None = None
     resolution: float | None = None
+    witness: str | None = None
+    """What ``measured`` comes from: ``differences``, ``complex step``, ``equations``; ``disagree`` where two differ."""
     path: str | None = None
     line: int | None = None
     help: str = ""
     reproduce: str | None = None
     curve: Curve | None = None
     """What a picture of it needs; there with the setting ``curves`` only, as those of ``Outcome`` are."""
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """The elements of one input leaf that passed: the coarsest resolution among them, and what resolved them.
+
+    ``witness`` is ``differences``, ``complex step``, ``equations`` (a proof of 0), or several, joined by commas.
+    """
+
+    leaf: str
+    resolution: float
+    witness: str
 
 
 @dataclass(frozen=True)
@@ -147,6 +161,8 @@ class Outcome:
     """Of a pass: that of its worst resolved element."""
     jacobian: Jacobian | None = None
     staircases: tuple[Staircase, ...] = ()
+    leaves: tuple[Resolved, ...] = ()
+    """Of a comparison of derivatives: each input leaf on its own."""
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,12 @@ import math
 
 import numpy as np
 
-from gradhook.comparison.judge import Array, columns_of, shape_number, torn_outputs
+from gradhook.comparison.compare import judged
+from gradhook.comparison.judge import Array
 from gradhook.comparison.messages import MODE_NAMES, number
 from gradhook.comparison.probe import Fault, Probe, Study
 from gradhook.comparison.surrogate_probe import Rulebook
-from gradhook.model import ClaimKind, Finding, Mode, Outcome, Rule, Shape, Verdict
+from gradhook.model import ClaimKind, Finding, Mode, Outcome, Rule, Verdict
 
 RULE = Rule(
     "GRD208", "looks-like-surrogate", "Is a claim of the kind that its function looks like, exact or surrogate?"
@@ -62,19 +63,11 @@ def _surrogate(rulebook: Rulebook, probe: Probe) -> Outcome:
 
 def _flat(study: Study, mode: Mode, claim: Array, probe: Probe) -> Finding | None:
     """The first element whose value does not change at all in its surroundings although a derivative is claimed."""
-    measured = columns_of(study.measured, study.columns(mode))
+    answer = judged(study, mode, claim, probe)
+    there = np.isfinite(study.measured_by(mode).centre)[None, :] & np.isfinite(claim)
     with np.errstate(invalid="ignore"):
-        zero = measured.accepted & (measured.value == 0) & (np.isnan(measured.coarse) | (measured.coarse == 0))
-        still = zero | (measured.motionless & np.isfinite(measured.centre)[None, :])
-        smooth = (measured.shape == shape_number(Shape.SMOOTH)) & ~torn_outputs(study.directions, measured)
-        flat = (
-            smooth
-            & still
-            & np.isfinite(claim)
-            & (np.abs(claim) > 1e-6)
-            & (measured.motionless | (np.abs(claim) > 1e3 * measured.error))
-        )
-    moves = (~still & (np.abs(claim) > 0)).any()
+        flat = there & (answer.verdict == Verdict.FAIL) & (answer.reference == 0) & (np.abs(claim) > 1e-6)
+    moves = (there & ~flat & (np.abs(claim) > 0)).any()
     if not flat.any() or moves:
         return None
     d, o = (int(i) for i in np.argwhere(flat)[0])

@@ -19,7 +19,7 @@ from gradhook.comparison.judge import (
 )
 from gradhook.comparison.messages import Spot, declared_kink, located, mode_name, text
 from gradhook.comparison.probe import BALANCED, Fault, Label, Pictures, Probe, Study
-from gradhook.model import Finding, Mode, Outcome, Shape, Verdict, worst
+from gradhook.model import Finding, Mode, Outcome, Resolved, Shape, Verdict, worst
 
 SHOWN = 4
 """Findings for one comparison: the worst element of so many pairs of leaves; the rest are counted."""
@@ -92,8 +92,22 @@ def _outcome(compared: Compared, probe: Probe, code: str) -> Outcome:
     passed = compared.relevant & (verdicts == Verdict.PASS)
     resolution = float(np.max(compared.judgement.resolution[passed if passed.any() else compared.relevant]))
     verdict = worst([f.verdict for f in findings] or [Verdict.PASS])
-    answer = Outcome(code, verdict, probe.case, tuple(findings), resolution, _held_constant(probe))
+    answer = Outcome(
+        code, verdict, probe.case, tuple(findings), resolution, _held_constant(probe), leaves=_leaves(compared, passed)
+    )
     return _pictured(answer, compared, passed, pictures) if (pictures := probe.pictures()) else answer
+
+
+def _leaves(compared: Compared, passed: Flags) -> tuple[Resolved, ...]:
+    """The coarsest resolution of each leaf that passed, and its witnesses."""
+    labels, judged = compared.study.input_labels, compared.judgement
+    found = []
+    for leaf in dict.fromkeys(label.leaf for label in labels if label.leaf != "direction"):
+        mine = passed & np.array([label.leaf == leaf for label in labels])[:, None]
+        if mine.any():
+            witnesses = ", ".join(sorted(set(map(str, judged.witness[mine]))))
+            found.append(Resolved(leaf, float(judged.resolution[mine].max()), witnesses))
+    return tuple(found)
 
 
 def _pictured(answer: Outcome, compared: Compared, passed: Flags, pictures: Pictures) -> Outcome:
@@ -175,7 +189,8 @@ def _finding(
         cause, verdict, message + more, case=probe.case, mode=compared.mode, order=compared.study.order,
         leaf=spot.input.leaf, index=spot.input.index, output=str(spot.output), claimed=float(compared.claimed[place]),
         measured=spot.reference, error=spot.error, tolerance=float(compared.judgement.tolerance[place]),
-        resolution=_seen(compared, place, cause), path=path or None, line=line or None, help=help,
+        resolution=_seen(compared, place, cause),
+        witness=str(compared.judgement.witness[place]), path=path or None, line=line or None, help=help,
         curve=pictures.curve(compared.study.path, compared.mode, place) if (pictures := probe.pictures()) else None,
     )  # fmt: skip
 

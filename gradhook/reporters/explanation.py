@@ -107,7 +107,7 @@ def _comparison(found: Comparison, shown: list[Curve], view: _View) -> Iterator[
     if found.shape == "declared":
         yield f"    declared       {found.measured:.12g}"
     else:
-        yield f"    measured       {found.measured:.12g} ± {found.error:.1g} ({found.shape})"
+        yield f"    measured       {found.measured:.12g} ± {found.error:.1g} ({_origin(found)})"
     yield f"    allowed        {found.allowed:.2g}, {resolution(found.resolution)}"
     yield from [f"    noise          {found.noise:.1g}"] * bool(found.noise)
     if found.curve:
@@ -115,6 +115,11 @@ def _comparison(found: Comparison, shown: list[Curve], view: _View) -> Iterator[
         yield from ["    ladder         as above"] if again else _ladder(found.curve)
         shown.append(found.curve)
     yield from view.wrapped(found.decision, "    ")
+
+
+def _origin(found: Comparison) -> str:
+    """What measured the worst element, and how the function looks to differences there."""
+    return found.shape if found.witness in ("", "differences") else f"{found.witness}; {found.shape}"
 
 
 def _is_same(one: Curve, other: Curve) -> bool:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gradhook.model import ClaimKind, Finding, Outcome, Seconds, Target, TargetReport, Verdict, worst
+from gradhook.model import ClaimKind, Finding, Outcome, Resolved, Seconds, Target, TargetReport, Verdict, worst
 from gradhook.pictures import Curve, Jacobian, Staircase
 from gradhook.report import Change, Ignored, Notice, Report
 from gradhook.reporters.json_report import SCHEMA
@@ -119,6 +119,7 @@ def _outcome(item: Mapping[str, Any]) -> Outcome:
         item["code"], Verdict(item["verdict"]), item["case"], resolution=_number(item["resolution"]), note=item["note"],
         curve=_curve(item.get("curve")), jacobian=_jacobian(item.get("jacobian")),
         staircases=tuple(map(_staircase, item.get("staircases") or ())),
+        leaves=tuple(map(_resolved, item.get("leaves") or ())),
     )  # fmt: skip
 
 
@@ -139,6 +140,10 @@ def _jacobian(item: Mapping[str, Any] | None) -> Jacobian | None:
     _fit([*tables, item["inputs"]])
     _fit([item["outputs"], *(row for table in tables for row in table)])
     return Jacobian(item["mode"], tuple(map(str, item["inputs"])), tuple(map(str, item["outputs"])), *tables)
+
+
+def _resolved(item: Mapping[str, Any]) -> Resolved:
+    return Resolved(str(item["leaf"]), _known(item["resolution"]), str(item["witness"]))
 
 
 def _staircase(item: Mapping[str, Any]) -> Staircase:

@@ -63,7 +63,7 @@ def _finding(finding: Finding, report: TargetReport) -> dict[str, Any]:
 
 
 def _outcome(outcome: Outcome) -> dict[str, Any]:
-    names = ("code", "verdict", "case", "resolution", "note", "curve", "jacobian", "staircases")
+    names = ("code", "verdict", "case", "resolution", "note", "curve", "jacobian", "staircases", "leaves")
     return {name: getattr(outcome, name) for name in names}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from gradhook.model import ClaimKind, Finding, TargetReport, Verdict, worst
+from gradhook.model import ClaimKind, Finding, Resolved, TargetReport, Verdict, worst
 from gradhook.pictures import Curve
 from gradhook.report import Report
 from gradhook.reporters import changes
@@ -207,9 +207,22 @@ def _asides(report: TargetReport, view: View) -> Iterator[str]:
         why.setdefault(outcome.note or "does not apply", {})[outcome.code] = None
     for note, codes in why.items():
         yield from below(f"{', '.join(codes)} skipped: {note}", view)
+    yield from (line for text in _leaves(report) for line in below(text, view))
     passed = ((o.code, o.note) for o in report.outcomes if o.verdict is Verdict.PASS and o.note)
     for code, note in dict.fromkeys(passed):
         yield from below(f"{code} passed: {note}", view)
+
+
+def _leaves(report: TargetReport) -> Iterator[str]:
+    """How finely each input leaf was resolved, and by what, where leaves differ or not differences alone did it."""
+    found: dict[str, list[Resolved]] = {}
+    for leaf in (leaf for outcome in report.outcomes for leaf in outcome.leaves):
+        found.setdefault(leaf.leaf, []).append(leaf)
+    if all(leaf.witness == "differences" for leaves in found.values() for leaf in leaves) and len(found) < 2:
+        return
+    for name, leaves in found.items():
+        witnesses = ", ".join(dict.fromkeys(w for leaf in leaves for w in leaf.witness.split(", ")))
+        yield f"{name}: {resolution(max(leaf.resolution for leaf in leaves))}, by {witnesses}"
 
 
 def _cases(report: TargetReport) -> Iterator[str]:

@@ -196,7 +196,7 @@ def _with_noise(reading: Reading, lines: Lines, coarse: Array, sigma: Array, ite
     estimate = estimate_of(Reading(noisy, final, told), lines)
     return replace(
         estimate,
-        noise=floor,
+        noise=np.where(floor > 4 * rounding, floor, 0.0),  # the rest is the rounding of the value itself
         coarse=np.where(differs, large.value, np.nan),
         coarse_error=np.where(differs, large.error, np.nan),
     )
