@@ -238,6 +238,12 @@ class Probe(Protocol):
     def study(self, path: tuple[Mode, ...] = ()) -> Study | Fault:
         """The function (empty path) or the derivative reached by a path of modes."""
 
+    def coincidence(self) -> tuple[str, str]:
+        """What is special about the given inputs and what would not show there; empty: nothing is asked beside them."""
+
+    def beside(self, which: int = 0) -> Probe | str:
+        """The same questions at a generic point near by, the nearer the larger ``which`` is (up to 2); or why not."""
+
     def known(self) -> Known: ...
     def gradient_dtypes(self) -> list[tuple[Label, str, str]]:
         """For each differentiated leaf, its dtype and that of its gradient."""

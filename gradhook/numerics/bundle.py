@@ -24,6 +24,8 @@ from gradhook.numerics.programs import Clock, Function, derivative, moved
 
 QUICK = 0.05
 """Seconds: a bundle that runs longer is not run again for the sake of one of its pieces."""
+PATIENT = 1.0
+"""Seconds: a bundle that runs longer is not run again for any question."""
 Piece = tuple[str, tuple[Mode, ...]]
 """``"values"``, ``"forward"`` or ``"reverse"`` of the derivative at a path."""
 Group = tuple[str, list[tuple[Mode, ...]]]
@@ -72,6 +74,14 @@ class Bundle:
     def is_quick(self) -> bool:
         """Whether the program has run, and so quickly that it may be run again for one more point."""
         return bool(self._runs) and not self._broken and self._seconds <= QUICK * len(self._runs)
+
+    def visit(self, x: Array, vectors: Array, t: Array, operands: tuple[Any, ...]) -> bool:
+        """Run once more elsewhere, so that what is asked there is answered; refused where a run takes too long."""
+        if self._runs and not self._broken:
+            if self._seconds > PATIENT * len(self._runs):
+                return False
+            self._run(Situation(x, vectors, t, operands))
+        return True
 
     def answer(
         self, name: str, path: tuple[Mode, ...], x: Array, vectors: Array, t: Array, operands: tuple[Any, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -41,6 +41,13 @@ class Arguments:
         args, kwargs = jax.tree.unflatten(self.treedef, leaves)
         return args, kwargs
 
+    def at(self, point: Array) -> Arguments:
+        """The same arguments with other numbers in the differentiated leaves."""
+        leaves = list(self.leaves)
+        for place, value in zip(self.moved, self.space.split(jnp.asarray(point)), strict=True):
+            leaves[place] = value
+        return replace(self, leaves=tuple(leaves), point=point)
+
 
 @dataclass(frozen=True)
 class Held:
@@ -71,6 +78,12 @@ class Held:
     def jaxpr(self) -> Any:
         """The equations of ``call``, traced once for all that read them; only where it is traceable."""
         return jax.make_jaxpr(self.call)(self.point)
+
+    def at(self, point: Array) -> Held:
+        """The same function held at another point; a traceable one has the same equations there."""
+        made = replace(self, arguments=self.arguments.at(point))
+        made.__dict__.update({"jaxpr": self.jaxpr} if self.traceable else {})
+        return made
 
 
 def gather(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -26,7 +26,7 @@ from gradhook.comparison.probe import (
 from gradhook.comparison.surrogate_probe import Contract
 from gradhook.errors import GradhookError
 from gradhook.model import Mode
-from gradhook.numerics import bisection, iterations, repeats, routes, witnesses
+from gradhook.numerics import beside, bisection, iterations, repeats, routes, witnesses
 from gradhook.numerics.demands import Demands, Situation
 from gradhook.numerics.drawing import generator
 from gradhook.numerics.dtypes import gradient_dtypes
@@ -120,6 +120,33 @@ class Instruments:
     def study(self, path: tuple[Mode, ...] = ()) -> Study | Fault:
         """The function (empty path) or the derivative reached by a path of modes."""
         return self.laboratory.study(path)
+
+    def coincidence(self) -> tuple[str, str]:
+        """What is special about the given inputs, and what would not show there; empty where nothing is asked beside.
+
+        Nothing is where the author speaks of this very point (a kink, a value, a derivative, values held constant) or
+        sets the step, nor where the function cannot be traced.
+        """
+        d, s = self.demands, self.situation
+        here = d.step is not None or d.frozen or any(said is not None for said in (s.kink, s.value, s.derivative))
+        return ("", "") if here or not self.held.traceable else beside.coincidence(self.held)
+
+    def beside(self, which: int = 0) -> Instruments | str:
+        """The same questions at a generic point near by, from the ``which``-th size of the moves on; or why not."""
+        for size in beside.SIZES[which:]:
+            point = beside.neighbour(self.held, self.seed, size)
+            found = None if point is None else self.laboratory.beside(point)
+            if point is not None and found is None:
+                return "the function runs too long to be asked once more"
+            if found is not None and found.is_defined:
+                return self._at(found)
+        return "no value beside it is finite"
+
+    def _at(self, laboratory: Laboratory) -> Instruments:
+        made = replace(self, demands=replace(self.demands, curves=False))
+        held = laboratory.held
+        made.__dict__.update(laboratory=laboratory, arguments=held.arguments, _frozen=Frozen(held, ()))
+        return made
 
     def known(self) -> Known:
         """What the author gave independently, flattened."""

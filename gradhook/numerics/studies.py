@@ -20,7 +20,7 @@ from gradhook.numerics.compiling import QUICK
 from gradhook.numerics.drawing import generator
 from gradhook.numerics.finite_difference import adaptive as measure
 from gradhook.numerics.finite_difference import directions
-from gradhook.numerics.finite_difference.projection import View, nudged, view
+from gradhook.numerics.finite_difference.projection import View, carried, nudged, view
 from gradhook.numerics.finite_difference.richardson import Array, Ladder
 from gradhook.numerics.held import Held
 from gradhook.numerics.jaxpr.dependence import Dependence, dependence
@@ -107,6 +107,24 @@ class Laboratory:
         made = replace(self, _studies={}, _wobbles={}, keep=False)
         made.__dict__.update(view=other, _bundle=self._bundle)
         return made
+
+    def beside(self, point: Array) -> Laboratory | None:
+        """The laboratory at another point of the function; programs are shared. None where they run too long."""
+        held = self.held.at(point)
+        made = replace(self, held=held, keep=False, ladders={}, _studies={}, _wobbles={})
+        made.__dict__.update(view=carried(self.view, held, self.seed), _bundle=self._bundle)
+        return made if self._bundle is None or made._visits(self._bundle) else None
+
+    def _visits(self, bundle: Bundle) -> bool:
+        t = measure.abscissae(self.view.directions.lines)
+        parts = self.view.parts(t)
+        return all(bundle.visit(self.view.point, vectors, u, ops) for ops, vectors, u in parts)
+
+    @property
+    def is_defined(self) -> bool:
+        """Whether every value at the point is finite."""
+        t = measure.abscissae(self.view.directions.lines)
+        return bool(np.isfinite(self.values((), t)[:, 0]).all())
 
     def seeds(self, path: tuple[Mode, ...]) -> tuple[tuple[Array, ...], tuple[Label, ...]]:
         """A tangent or cotangent for each step of a path, and the names of the numbers that come out at its end."""

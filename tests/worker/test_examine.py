@@ -160,13 +160,11 @@ def test_a_stated_tolerance(tolerance: dict[str, float]) -> None:
     assert _examine(_off, args=(0.5,), **tolerance).verdict is PASS
 
 
-def test_a_step_of_one_s_own_is_a_plain_central_difference() -> None:
-    report = _examine(jnp.exp, args=(0.5,), eps=0.01)
-    truth, plain = math.exp(0.5), (math.exp(0.51) - math.exp(0.49)) / 0.02
-    finding = report.findings[0]
-    assert (report.verdict, finding.claimed) == (FAIL, pytest.approx(truth, rel=1e-14))
-    assert finding.measured == pytest.approx(plain, rel=1e-12)
+def test_the_truncation_of_a_step_of_one_s_own_accuses_nobody() -> None:
+    """A central difference of step 0.01 is off by 2e-5 here, which the doubled step shows."""
+    assert _examine(jnp.exp, args=(0.5,), eps=0.01).verdict is PASS
     assert _examine(jnp.exp, args=(0.5,), eps=0.01, rtol=1e-4).verdict is PASS
+    assert _examine(_off, args=(0.5,), eps=1e-3).verdict is FAIL
 
 
 def test_an_independent_derivative() -> None:
@@ -383,13 +381,13 @@ def test_single_precision_inside_is_named_with_its_line() -> None:
 
 
 def test_a_large_output_does_not_hide_a_small_one() -> None:
-    """The second derivative is wrong by 3e-5 and measured to 5e-5: that is no pass, whatever stands beside it."""
+    """The derivative is wrong by 3e-5, which differences measure to 5e-5: that is no pass, whatever stands beside it."""
 
     def f(x: Any) -> Any:
         return jnp.array([1e12 * x, jnp.sin(x) + 3e-5 * jax.lax.stop_gradient(jnp.sin(x)) + 1e9])
 
-    assert _examine(lambda x: f(x)[1], args=(0.7,)).verdict is UNDECIDED
-    assert _examine(f, args=(0.7,)).verdict is not PASS
+    assert _examine(lambda x: f(x)[1], args=(0.7,)).verdict is FAIL
+    assert _examine(f, args=(0.7,)).verdict is FAIL
 
 
 def test_findings_have_a_place_and_a_command() -> None:

@@ -167,6 +167,16 @@ def nudged(whole: View, units: int) -> View:
     return replace(whole, point=whole.point * factor, operands=operands)
 
 
+def carried(whole: View, held: Held, seed: str) -> View:
+    """The view at the point of ``held``, another one of the same function; programs are those of ``whole``.
+
+    The directions of a large function stay as they are: the point beside one is of the same scale.
+    """
+    if not whole.operands[0]:
+        return view(held, held.call, seed)
+    return replace(whole, operands=tuple((held.point, *ops[1:]) for ops in whole.operands))
+
+
 def entry(held: Held, whole: View, row: int, place: int) -> float:
     """How far followed direction ``row`` moves the input at ``place``."""
     key, size = whole.operands[row][3:]
