@@ -28,6 +28,7 @@ def run(probe: Probe) -> Outcome:
     declared = contract is not None and not np.isnan(contract.declared).all()
     outcomes = [_mode(contract, mode, probe) for mode in contract.claims] if contract and declared else []
     outcomes = _explained(outcomes, probe.rulebook())
+    compared = any(o.verdict is not Verdict.SKIP for o in outcomes) or not declared
     if all(o.verdict in (Verdict.PASS, Verdict.SKIP) for o in outcomes):
         outcomes += [*_measured(probe), *_strays(probe)]
     if not outcomes:
@@ -38,6 +39,8 @@ def run(probe: Probe) -> Outcome:
     seen = max([SURROGATE, *(o.resolution for o in answered if o.resolution is not None)])
     pictured = next((o for o in outcomes if o.curve or o.jacobian), None)
     verdict = worst([o.verdict for o in answered])
+    if verdict is Verdict.PASS and not compared:  # derivative_of= alone is right, which says nothing of the surrogate
+        return Outcome(RULE.code, Verdict.SKIP, probe.case, note=notes)
     return Outcome(
         RULE.code, verdict, probe.case, findings, seen, notes,
         pictured.curve if pictured else None, pictured.jacobian if pictured else None,

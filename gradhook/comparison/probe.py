@@ -283,6 +283,9 @@ class Probe(Protocol):
     def independent(self, path: tuple[Mode, ...], mode: Mode) -> Flags:
         """Where an output depends on no input that a direction moves, (D, columns), as far as that can be proven."""
 
+    def indifferent(self, path: tuple[Mode, ...], mode: Mode) -> Flags:
+        """Where nan and both infinities in place of the moved inputs change no bit of the output, (D, columns)."""
+
     def witness(self, path: tuple[Mode, ...], mode: Mode) -> Witness | None:
         """What the complex step says of the numbers that a mode claims; None where it cannot be asked."""
 

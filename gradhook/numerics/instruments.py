@@ -227,6 +227,10 @@ class Instruments:
             self._independent[path, mode] = witnesses.independent(self.laboratory, path, mode)
         return self._independent[path, mode]
 
+    def indifferent(self, path: tuple[Mode, ...], mode: Mode) -> Flags:
+        """Where nan and both infinities in place of the moved inputs change no bit of the output, (D, columns)."""
+        return witnesses.indifferent(self.laboratory, path, mode)
+
     def witness(self, path: tuple[Mode, ...], mode: Mode) -> Witness | None:
         """What the complex step says of the numbers that a mode claims; None where it cannot be asked."""
         if path not in self._witnesses:

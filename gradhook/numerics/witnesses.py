@@ -35,16 +35,33 @@ def independent(laboratory: Laboratory, path: tuple[Mode, ...], mode: Mode) -> F
     inputs are: nan and both infinities. A nan goes through every arithmetic operation, so what it does not reach does
     not depend on it. Functions that compare floats, or call out, may hide it and prove nothing this way.
     """
-    columns = _columns(laboratory, path, mode)
-    t = np.zeros_like(adaptive.abscissae(laboratory.view.directions.lines))
     proven = _by_equations(laboratory, path, mode)
     if not laboratory.held.traceable or not _carries_nan(laboratory, path):
         return proven
+    return np.asarray(proven | indifferent(laboratory, path, mode))
+
+
+def indifferent(laboratory: Laboratory, path: tuple[Mode, ...], mode: Mode) -> Flags:
+    """Elements (D, columns) whose output stays the same to the last bit for nan and both infinities.
+
+    Nothing is asked of a function that loops until floats satisfy a condition, which a nan may never do.
+    """
+    columns = _columns(laboratory, path, mode)
+    t = np.zeros_like(adaptive.abscissae(laboratory.view.directions.lines))
+    nothing = np.zeros((len(t), columns.stop - columns.start), dtype=bool)
+    if not laboratory.held.traceable or _loops(laboratory, path):
+        return nothing
     t[:, 1], t[:, 2], t[:, 3] = np.nan, np.inf, -np.inf
-    with np.errstate(all="ignore"):
-        values = laboratory.values(path, t)[..., columns]
-    centre = values[:, :1]
-    return np.asarray(proven | (values[:, 1:4] == centre).all(axis=1))
+    try:
+        with np.errstate(all="ignore"):
+            values = laboratory.values(path, t)[..., columns]
+    except Exception:  # code outside JAX may refuse a nan
+        return nothing
+    return np.asarray((values[:, 1:4] == values[:, :1]).all(axis=1))
+
+
+def _loops(laboratory: Laboratory, path: tuple[Mode, ...]) -> bool:
+    return any(equation.primitive.name == "while" for equation in equations(_jaxpr(laboratory, path, 0)))
 
 
 def _by_equations(laboratory: Laboratory, path: tuple[Mode, ...], mode: Mode) -> Flags:

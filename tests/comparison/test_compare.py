@@ -50,6 +50,9 @@ class FakeProbe:
     def roundoff(self, path: Any, mode: str) -> Any:
         return self.lost
 
+    def indifferent(self, path: Any, mode: str) -> Any:
+        return np.zeros((1, 1), dtype=bool)
+
     def independent(self, path: Any, mode: str) -> Any:
         return np.asarray(self.proven)
 

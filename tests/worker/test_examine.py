@@ -381,7 +381,7 @@ def test_single_precision_inside_is_named_with_its_line() -> None:
 
 
 def test_a_large_output_does_not_hide_a_small_one() -> None:
-    """The derivative is wrong by 3e-5, which differences measure to 5e-5: that is no pass, whatever stands beside it."""
+    """The derivative is wrong by 3e-5, which differences measure to 5e-5: no pass, whatever stands beside it."""
 
     def f(x: Any) -> Any:
         return jnp.array([1e12 * x, jnp.sin(x) + 3e-5 * jax.lax.stop_gradient(jnp.sin(x)) + 1e9])
