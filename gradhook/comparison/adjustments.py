@@ -12,6 +12,7 @@ from gradhook.comparison.judge import (
     EQUATIONS,
     NO_SLOPE,
     TINY,
+    WOBBLE,
     Array,
     Estimate,
     Flags,
@@ -186,8 +187,8 @@ def soften(study: Study, mode: Mode, claim: Array, measured: Estimate, judged: J
     with np.errstate(all="ignore"):
         gap, size = np.abs(claim - judged.reference), np.maximum(np.abs(judged.reference), np.abs(claim))
         # A claim that is all wobble is a wrong gradient, not a noisy one.
-        noisy = accused & (gap <= 16 * probe.wobble(study.path, mode)) & (gap <= 1e-3 * size)
-        proven = failed & np.isin(judged.witness, PROVEN)
+        noisy = accused & (gap <= 16 * probe.wobble(study.path, mode)) & (gap <= WOBBLE * size)
+        proven = failed & (np.isin(judged.witness, PROVEN) | (accused & (gap <= WOBBLE * size)))
         # Asked of a claim of 0 as well: 1 - tanh(25)**2 is 0, of terms that round by more than what it should be.
         if (proven & ~noisy).any():
             noisy |= proven & (gap <= BAR * probe.roundoff(study.path, mode))

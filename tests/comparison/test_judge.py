@@ -65,7 +65,7 @@ RIPPLED = {"value": -5.5, "error": 1e-6, "coarse": 1.0, "coarse_error": 1e-6}
         (0.0, {"value": 0.0, "error": 1e-14}, PASS, ""),
         (1e-9, {"value": 0.0, "error": 1e-14}, FAIL, ""),
         (1 + 1e-9, {"rounding": 1e-8}, PASS, ""),
-        (1e-9, {"value": 0.0, "error": 1e-14, "rounding": 1e-8}, UNDECIDED, "GRD409"),
+        (1e-9, {"value": 0.0, "error": 1e-14, "rounding": 1e-8}, FAIL, ""),
         (0.0, {"value": 0.0, "error": 1e-5, "around": 1e3}, PASS, ""),
         (0.0, {"value": 0.0, "error": 1e-5, "around": 1.0}, UNDECIDED, "GRD409"),
         (1e-4, {"value": 1e-4, "error": 1e-6, "around": 1e10}, UNDECIDED, "GRD409"),
