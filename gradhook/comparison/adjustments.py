@@ -141,6 +141,8 @@ def _by_witness(
         (~agrees & accusing, Verdict.FAIL, ""),
         (np.ones_like(agrees), Verdict.UNDECIDED, "GRD405"),
     ]
+    # What both witnesses refuse stands as differences put it.
+    answered = answered & ~((judged.verdict == Verdict.FAIL) & ~agrees & ~conflict)
     open_ = answered
     verdict, code = judged.verdict, judged.code
     for holds, answer, cause in rows:
