@@ -1,7 +1,8 @@
-"""Are derivatives that are wrong by a millionth found out?
+"""Count the wrong derivatives that are found out: by a millionth, and by three times the resolution that was told.
 
 A mutant is the same function with a rule of its own, whose errors are numbers handed in at run time: one set of
-compiled programs serves all mutants of a function.
+compiled programs serves all mutants of a function. Of the right function, each element that passed is made wrong by
+three times the resolution told for it, and judged again by the same measurement.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from scanning import instruments
 from sharing import Family, sharing
 
 from gradhook.checks import grd101_forward, grd102_reverse
-from gradhook.comparison.compare import compare
+from gradhook.comparison.compare import compare, judged
 from gradhook.comparison.judge import columns_of, judge
 from gradhook.comparison.probe import Fault, Study
 from gradhook.model import RTOL, Verdict, worst
@@ -25,6 +26,8 @@ from gradhook.numerics.instruments import Instruments
 
 ERROR = 1e-6
 """The relative error of every mutant."""
+TOLD = 3.0
+"""The error of an element that passed, in units of the resolution that was told for it."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +59,27 @@ def _at(entry: Entry, name: str, family: Family) -> list[Fate]:
         if isinstance(study, Fault) or not _sound(right):
             return []
         second = entry.order > 1 and all(isinstance(right.study((mode,)), Study) for mode in study.claims)
-    fates = []
+    fates = list(_told(entry, name, right, study))
     for kind, variant, dose, paths in _kinds(entry.points[name], study, second):
         with sharing(family), dosing(variant, dose):
             probe = instruments(entry, name, RTOL, mutated(entry.call, variant))
             fates += _fate(entry, name, kind, right, probe, paths)
     return fates
+
+
+def _told(entry: Entry, name: str, probe: Instruments, study: Study) -> Iterator[Fate]:
+    """The fate of each element that passed, made wrong by three times its own resolution."""
+    for mode, claim in study.claims.items():
+        if isinstance(claim, Fault):
+            continue
+        right = judged(study, mode, claim, probe)
+        error = TOLD * right.resolution * right.size
+        passed = (right.verdict == Verdict.PASS) & np.isfinite(error) & (error > 0)
+        sign = np.where(np.arange(claim.size).reshape(claim.shape) % 2, -1.0, 1.0)
+        answer = judged(study, mode, np.where(passed, claim + sign * error, claim), probe)
+        for row, column in zip(*np.nonzero(passed), strict=True):
+            fate = {Verdict.FAIL: "caught", Verdict.PASS: "missed"}.get(answer.verdict[row, column], "undecided")
+            yield Fate(entry.name, name, "three resolutions", fate, float(TOLD * right.resolution[row, column]))
 
 
 def _sound(probe: Instruments) -> bool:
@@ -108,11 +126,11 @@ def _fate(entry: Entry, name: str, kind: str, right: Instruments, probe: Instrum
             if isinstance(claim, Fault) or isinstance(original.claims[mode], Fault):
                 continue
             measured = columns_of(study.measured, study.columns(mode))
-            size = np.maximum(np.abs(measured.value), measured.scale)
+            judgement = judge(claim, measured, probe.tolerance)
             off = np.abs(claim - original.claims[mode])
             with np.errstate(all="ignore"):
-                effects.append(float(np.nanmax(np.nan_to_num(off / size), initial=0.0)))
-            seen &= bool((off <= judge(claim, measured, probe.tolerance).resolution * size).all())
+                effects.append(float(np.nanmax(np.nan_to_num(off / judgement.size), initial=0.0)))
+                seen &= bool((off <= judgement.resolution * judgement.size).all())
     if not path:
         verdicts.append(grd102_reverse.run(probe).verdict)
     if max(effects) == 0.0:

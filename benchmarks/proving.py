@@ -92,8 +92,7 @@ def _claim(
         gap = np.nan_to_num(np.abs(claim - true), nan=np.inf)
         wrong = sure & ~(gap <= WRONG * np.abs(true) + ROUNDING * terms)
         inaccurate = sure & ~wrong & ~(gap <= probe.tolerance.rtol * np.abs(true) + ROUNDING * terms)
-        size = np.maximum(np.abs(study.measured.value), study.measured.scale)
-        seen = gap > judged.resolution * size + ROUNDING * terms
+        seen = gap > judged.resolution * judged.size + ROUNDING * terms
     accused = sure & ~wrong & ~inaccurate & (judged.verdict == Verdict.FAIL) & (not off)
     missed = wrong & seen & (judged.verdict == Verdict.PASS)
     worst = wrong if wrong.any() else inaccurate
