@@ -119,26 +119,7 @@ f_clip_large = gradcheck(args=(normal(3),))(lambda x: jnp.sum(sine_by(lambda c: 
 f_added = gradcheck(args=(normal(3),))(lambda x: jnp.sum(sine_by(lambda c: c + 1e-3)(x)))
 f_abs_itself = gradcheck(args=(normal(3),))(sine_by(jnp.abs))
 
-# A rule whose error ripples with the point, and one that is wrong from its third trace on.
+# A rule whose error ripples with the point.
 fu_ripple = gradcheck(args=(0.7,))(
     with_jvp(jnp.sin, lambda p, t: jnp.cos(p[0]) * (1 + 1e-4 * jnp.sin(1e17 * p[0])) * t[0])
 )
-TRACES = []
-
-
-def _later(p, t):
-    TRACES.append(None)
-    return jnp.cos(p[0]) * (1.0 if len(TRACES) <= 2 else 1.1) * t[0]
-
-
-fu_later_traces = gradcheck(args=(0.7,))(with_jvp(jnp.sin, _later))
-
-# Right rules of the same kinds.
-p_saved = gradcheck(args=(normal(3),))(with_vjp(cube, lambda r, ct: (3 * r[0] ** 2 * ct,)))
-p_primal = gradcheck(args=(normal(3),))(with_jvp(cube, lambda p, t: 3 * p[0] ** 2 * t[0]))
-p_layer = gradcheck(args=(normal(4), normal(4)))(
-    lambda x, w: jnp.sum(with_vjp(cube, lambda r, ct: (3 * r[0] ** 2 * ct,))(x) * w)
-)
-p_sent = gradcheck(args=(normal(3),))(lambda x: jnp.sum(with_vjp(copy, lambda r, ct: (ct,))(jnp.sin(x))))
-p_nested_sine = gradcheck(args=(normal(3),))(lambda x: sine_by(lambda c: c)(x) * 1.0)
-p_nested_scaled = gradcheck(args=(normal(3),))(lambda x: jnp.sum(sine_by(lambda c: 3.0 * c / 3.0)(x)))

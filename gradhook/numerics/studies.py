@@ -31,7 +31,7 @@ ROUNDINGS = 4
 """A claim may be off by so many times what it moves under a few units in the last place of its point."""
 BALANCED_MOST = 2**22
 """Inputs up to which a direction is balanced by the gradient, which takes two more arrays of their size."""
-SIZES = (0.6, -37.0)
+SIZES = (0.6, -4.1e3)
 """Sizes of the further cotangents that are pulled back: a rule may clip, normalize or lose the sign of a cotangent."""
 
 
