@@ -124,14 +124,14 @@ class Finding:
     error: float | None = None
     tolerance: float | None = None
     resolution: float | None = None
-    witness: str | None = None
-    """What ``measured`` comes from: ``differences``, ``complex step``, ``equations``; ``disagree`` where two differ."""
     path: str | None = None
     line: int | None = None
     help: str = ""
     reproduce: str | None = None
     curve: Curve | None = None
     """What a picture of it needs; there with the setting ``curves`` only, as those of ``Outcome`` are."""
+    witness: str | None = None
+    """What ``measured`` comes from: ``differences``, ``complex step``, ``equations``; ``disagree`` where two differ."""
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ pu_step_1em8 = gradcheck(args=(1.0,))(lambda x: jnp.tanh((x - 1) / 1e-8))
 pu_step_1em12 = gradcheck(args=(1.0,))(lambda x: jnp.tanh((x - 1) / 1e-12))
 pu_step_1em20 = gradcheck(args=(0.0,))(lambda x: x + 1e-20 * jnp.tanh(x / 1e-20))
 pu_saturating_1em25 = gradcheck(args=(0.0, 1.0))(lambda x, y: y * x / (x + 1e-25))
-fu_saturating_far = gradcheck(args=(positive(2),))(lambda x: jnp.sum(x / (x + 1e-25)))  # truth 1e-25, JAX rounds to 0
+pu_saturating_far = gradcheck(args=(positive(2),))(lambda x: jnp.sum(x / (x + 1e-25)))  # truth 1e-25: 0 to rounding
 pu_mod = gradcheck(args=(5.3,))(lambda x: jnp.mod(x, 0.7) ** 2)
 pu_mask_1e8 = gradcheck(args=(1.0,))(lambda x: (1e8 + jnp.sin(x)) * jnp.where(x.astype(jnp.float32) > 0, 1.0, 2.0))
 pu_sqrt_offset = gradcheck(args=(1.0,))(lambda x: jnp.sqrt(1e16 + x) - 1e8)

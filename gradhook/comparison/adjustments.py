@@ -29,7 +29,7 @@ BAR = 4
 """The roundoff that a few perturbed runs show is itself uncertain: the bar of the complex step is this much wider."""
 ZERO = 64
 """A claim within so many roundoffs of its terms, where the complex step gives 0 within its bar, is a 0 made by
-cancellation. It is measured by how steep the surroundings are on the same line, never by the value."""
+cancellation. It is measured by how steep the surroundings are on the same line, or by the value over its scale."""
 UNRESOLVED = ("GRD405", "GRD406", "GRD408", "GRD409")
 """The causes of doubt in which the derivative exists, and only differences cannot see it."""
 PROVEN = (COMPLEX_STEP, EQUATIONS)
@@ -124,7 +124,7 @@ def _by_witness(
     value = found.value
     vanishing = (np.abs(value) <= BAR * found.error) & (np.abs(claim) <= ZERO * found.error)
     bar = np.where(vanishing, ZERO, BAR) * found.error
-    size = np.where(vanishing, measured.around, np.abs(claim))
+    size = np.where(vanishing, np.maximum(measured.around, measured.level), np.abs(claim))
     own = probe.tolerance.around(claim)
     # A claim that is right to its last digits needs no allowance for its rounding: cos(pi / 2) is 6e-17.
     allowed = np.where(np.abs(claim - value) <= own + bar, own, judged.tolerance)

@@ -33,8 +33,9 @@ class Estimate:
     ``left_error`` and ``right`` ± ``right_error`` are the one-sided slopes. ``coarse`` ± ``coarse_error`` is what
     larger steps say where they say something else than the finest ones (nan where they agree). ``noise`` is the
     absolute noise of the values, measured or read off their grain (0: rounding only). ``around`` is the steepest slope
-    of the surroundings along the same line, ``steepest`` that of the change at the finest step. ``motionless``: no step
-    changes the value, so that differences know nothing. ``centre`` (m,) is the value at the point.
+    of the surroundings along the same line, ``steepest`` that of the change at the finest step, ``level`` the value
+    over the natural scale of a step. ``motionless``: no step changes the value, so that differences know nothing.
+    ``centre`` (m,) is the value at the point.
     """
 
     value: Array
@@ -50,6 +51,7 @@ class Estimate:
     noise: Array
     around: Array
     steepest: Array
+    level: Array
     motionless: Flags
     centre: Array
 

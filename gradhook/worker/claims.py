@@ -151,21 +151,23 @@ def _discover(
     neighbours = {_home(job.target): job.target for job in reversed(jobs) if _is_scanned(job)}
     unseen = [c for place, several in left.items() if place[0] in modules.keys() & neighbours.keys() for c in several]
     numbered = dict(enumerate(unseen, first))
+    taken = {job.target.name for job in jobs}
     found = [
-        Job(number, _discovered(claim, neighbours[_stands(claim)[0]], modules[_stands(claim)[0]]))
+        Job(number, _discovered(claim, neighbours[_stands(claim)[0]], modules[_stands(claim)[0]], taken))
         for number, claim in numbered.items()
     ]
     return {**claims, **numbered}, found
 
 
-def _discovered(claim: Claim, neighbour: Target, module: ModuleType) -> Target:
+def _discovered(claim: Claim, neighbour: Target, module: ModuleType, taken: set[str]) -> Target:
     """A target for a claim in the same file as ``neighbour``, named after the object.
 
-    What a function made has the module's name for it, where there is one.
+    What a function made has the module's name for it, where there is one that no target has yet.
     """
     subject = plain(claim.subject, None)
     name = getattr(subject, "__qualname__", None) or getattr(subject, "__name__", None) or f"line {claim.line}"
-    name = name_in(module, subject) or name if "<" in str(name) else name
+    held = name_in(module, subject) if "<" in str(name) else None
+    name = held if held and f"{neighbour.module}:{held}" not in taken else name
     return Target(
         module=neighbour.module,
         qualname=str(name),

@@ -71,6 +71,7 @@ def _estimate(value: Any, **said: Any) -> Estimate:
     fill = {
         "error": 2e-11, "accepted": True, "shape": np.int8(0), "left": 0.0, "right": 0.0, "left_error": 1e-9,
         "right_error": 1e-9, "coarse": np.nan, "coarse_error": np.nan, "noise": 0.0, "around": 1.0, "steepest": 1.0,
+        "level": 0.0,
         "motionless": False,
         **said,
     }  # fmt: skip
@@ -325,7 +326,7 @@ def test_without_an_iteration_a_small_gap_is_one() -> None:
     assert _compare([[1.0 + 4e-7]], [[1.0]]).verdict is Verdict.FAIL
 
 
-STILL = {"error": np.inf, "accepted": False, "around": 0.0, "steepest": 0.0, "motionless": True}
+STILL = {"error": np.inf, "accepted": False, "around": 0.0, "steepest": 0.0, "level": 0.0, "motionless": True}
 
 
 @pytest.mark.parametrize("claim, verdict", [(0.0, Verdict.PASS), (1.0, Verdict.FAIL), (1e-300, Verdict.FAIL)])

@@ -15,6 +15,7 @@ SHAPES = list(Shape)
 DEFAULTS: dict[str, Any] = {
     "value": 1.0, "error": 1e-12, "accepted": True, "shape": 0, "left": 1.0, "right": 1.0, "left_error": 1e-9,
     "right_error": 1e-9, "coarse": np.nan, "coarse_error": np.nan, "noise": 0.0, "around": 1.0, "steepest": 1.0,
+    "level": 0.0,
     "motionless": False,
 }  # fmt: skip
 

@@ -65,7 +65,7 @@ def changed(**keys: Any) -> str:
         (changed(verdict="pass"), "contradict each other"),
         (changed(counts={"pass": 3, "fail": 0, "undecided": 0, "error": 0, "skip": 0}), "contradict each other"),
         (changed(targets=[]), "contradict each other"),
-        (changed(schema=2), "schema 2"),
+        (changed(schema=3), "schema 3"),
         (changed(settings={"shard": 3}), "settings are no table"),
         (changed(seconds=10**400), "no report"),
         (changed(notices=None), "no report"),

@@ -61,16 +61,16 @@ def measure(
         if step is not None:
             return _plain(evaluate, lines, step)
         reading = read(_block(evaluate, lines, 1))
-        closer = _look_closer(reading, claims, tolerance).any()
+        closer = _look_closer(reading, lines, claims, tolerance).any()
         for first in _deeper(lines) if closer else ():
             reading = read(_grained(reading.ladder.extended(_block(evaluate, lines, first))))
-            if not (closer := _look_closer(reading, claims, tolerance).any()):
+            if not (closer := _look_closer(reading, lines, claims, tolerance).any()):
                 break
         if keep:
             keep(reading.ladder)
         if not closer:
-            return estimate_of(reading)
-        return _with_noise(reading, *_probe(evaluate, lines), iterates)
+            return estimate_of(reading, lines)
+        return _with_noise(reading, lines, *_probe(evaluate, lines), iterates)
 
 
 def read(ladder: Ladder) -> Reading:
@@ -145,10 +145,10 @@ def _fit(lines: Lines) -> Array:
     return np.asarray(np.minimum(lines.scale, 2.0 ** np.floor(np.log2(room * 4))))
 
 
-def _look_closer(reading: Reading, claims: Claims, tolerance: Tolerance) -> Flags:
+def _look_closer(reading: Reading, lines: Lines, claims: Claims, tolerance: Tolerance) -> Flags:
     smooth = reading.signature.shape == signatures.number(Shape.SMOOTH)
     closer = ~smooth | ~reading.slope.accepted | ~_settled(reading)
-    estimate = estimate_of(reading)
+    estimate = estimate_of(reading, lines)
     for columns, claim in claims:
         closer[:, columns] |= disputed(claim, columns_of(estimate, columns), tolerance)
     return np.asarray(closer & np.isfinite(reading.ladder.centre) & ~estimate.motionless)
@@ -182,7 +182,7 @@ def _probe(evaluate: Evaluate, lines: Lines) -> tuple[Array, Array]:
     return np.where(np.isfinite(found[0]), found[0], 0.0), np.where(np.isfinite(least), least, 0.0)
 
 
-def _with_noise(reading: Reading, coarse: Array, sigma: Array, iterates: Callable[[], bool]) -> Estimate:
+def _with_noise(reading: Reading, lines: Lines, coarse: Array, sigma: Array, iterates: Callable[[], bool]) -> Estimate:
     """The slope under the noise that was measured, and what large steps alone see if fine ones see something else."""
     ladder, base = reading.ladder, reading.ladder.coarsest()
     rounding = EPS * np.abs(ladder.centre)
@@ -193,7 +193,7 @@ def _with_noise(reading: Reading, coarse: Array, sigma: Array, iterates: Callabl
     ripple = np.maximum(np.where(coarse > 4 * rounding, 2 * coarse, 0.0), floor)
     large = differences.outline(base) if iterates() else slope_of(floored(base, ripple), told)
     differs = large.accepted & (np.abs(large.value - final.value) > large.error + final.error)
-    estimate = estimate_of(Reading(noisy, final, told))
+    estimate = estimate_of(Reading(noisy, final, told), lines)
     return replace(
         estimate,
         noise=np.where(floor > 4 * rounding, floor, 0.0),  # the rest is the rounding of the value itself
@@ -206,7 +206,7 @@ def _cautious(slope: Slope) -> Slope:
     return replace(slope, error=CAUTION * slope.error)
 
 
-def estimate_of(reading: Reading) -> Estimate:
+def estimate_of(reading: Reading, lines: Lines) -> Estimate:
     """The numbers of a reading as the judge takes them."""
     ladder, slope, told = reading.ladder, reading.slope, reading.signature
     left, right = told.left, told.right
@@ -231,6 +231,7 @@ def estimate_of(reading: Reading) -> Estimate:
         noise=np.zeros_like(slope.value),
         around=scales.surroundings(ladder),
         steepest=scales.steepest(ladder),
+        level=scales.level(ladder, lines),
         motionless=still,
         centre=_shared(ladder.centre),
     )
@@ -253,4 +254,4 @@ def _plain(evaluate: Evaluate, lines: Lines, step: float) -> Estimate:
     ladder = replace(block, steps=fixed, plus=values[:, 1 : 1 + LEVELS], minus=values[:, 1 + LEVELS :])
     slope = differences.plain_slope(ladder)
     smooth = np.full(slope.value.shape, signatures.number(Shape.SMOOTH))
-    return estimate_of(Reading(ladder, slope, Signature(smooth, slope.value, slope.value)))
+    return estimate_of(Reading(ladder, slope, Signature(smooth, slope.value, slope.value)), lines)

@@ -40,6 +40,12 @@ def surroundings(ladder: Ladder) -> Array:
     return np.asarray(np.maximum(slopes, 0.0).max(axis=1))
 
 
+def level(ladder: Ladder, lines: Lines) -> Array:
+    """The magnitude of the value over the natural scale of a step (D, m)."""
+    value = np.where(np.isfinite(ladder.centre), np.abs(ladder.centre), 0.0)
+    return np.asarray(value / lines.scale[:, None])
+
+
 def steepest(ladder: Ladder) -> Array:
     """The slope (D, m) of the change at the finest step that moves the abscissa.
 
