@@ -18,8 +18,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gradhook import session
-from gradhook.model import Target, TargetReport, Verdict
+from gradhook.execution import session
+from gradhook.model.results import Target, TargetReport, Verdict
 
 FOLDER = Path(__file__).with_suffix("")
 HELPERS = {"sabotage"}

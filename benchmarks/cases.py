@@ -18,10 +18,10 @@ import jax
 from jax.test_util import check_grads
 
 from gradhook.annotations import Claim, registered
-from gradhook.model import CheckSettings
-from gradhook.numerics.instruments import Instruments
-from gradhook.numerics.programs import Clock
-from gradhook.worker.arguments import demands, situations
+from gradhook.execution.worker.cases.case_options import demands, situations
+from gradhook.model.results import CheckSettings
+from gradhook.numerics.autodiff.programs import Clock
+from gradhook.numerics.function_probe import Instruments
 
 FOLDER = Path(__file__).parent.parent / "tests" / "corpus"
 ACCEPTED = {"not fail": ("pass", "undecided"), "not pass": ("fail", "undecided")}

@@ -14,7 +14,7 @@ import sharing
 from catalogue.records import Point
 from jax.custom_derivatives import linear_call
 
-from gradhook.numerics import studies
+from gradhook.numerics.autodiff import derivatives
 
 Variant = Literal["tangent", "transposed", "pullback"]
 """Which rule a mutant has: a ``custom_jvp``; one whose transpose alone is wrong; a ``custom_vjp``."""
@@ -109,7 +109,7 @@ def _pullback(function: Callable[..., Any]) -> Callable[..., Any]:
 @contextmanager
 def dosing(variant: Variant, dose: Dose) -> Iterator[None]:
     """Within, derivatives of mutants take their errors from ``dose``; values come from the original's programs."""
-    original = studies.Programs
+    original = derivatives.Programs
 
     class Dosed(original):  # type: ignore[misc, valid-type]
         def _compile(self, name: str, program: Callable[..., Any], arguments: tuple[Any, ...]) -> Callable[..., Any]:
@@ -124,12 +124,12 @@ def dosing(variant: Variant, dose: Dose) -> Iterator[None]:
             compiled = sharing.kept(key, lambda: jax.jit(run).lower(dose, *arguments).compile())
             return lambda *arguments: compiled(dose, *arguments)
 
-    studies.Programs = Dosed
+    derivatives.Programs = Dosed
     with _current(dose):
         try:
             yield
         finally:
-            studies.Programs = original
+            derivatives.Programs = original
 
 
 @contextmanager

@@ -21,10 +21,10 @@ import numpy as np
 from jax.scipy import special
 
 from gradhook.comparison.judge import Estimate, Tolerance, judge, shape_number
-from gradhook.model import Shape
+from gradhook.model.results import Shape
+from gradhook.numerics.autodiff.programs import Clock, Programs
 from gradhook.numerics.finite_difference.adaptive import Evaluate, measure
 from gradhook.numerics.finite_difference.scales import Lines
-from gradhook.numerics.programs import Clock, Programs
 
 BATCH = 64
 PROMISE = 0.999

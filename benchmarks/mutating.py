@@ -21,8 +21,8 @@ from gradhook.checks import grd101_forward, grd102_reverse
 from gradhook.comparison.compare import compare, judged
 from gradhook.comparison.judge import columns_of, judge
 from gradhook.comparison.probe import Fault, Study
-from gradhook.model import RTOL, Verdict, worst
-from gradhook.numerics.instruments import Instruments
+from gradhook.model.results import RTOL, Verdict, worst
+from gradhook.numerics.function_probe import Instruments
 
 ERROR = 1e-6
 """The relative error of every mutant."""

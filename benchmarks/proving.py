@@ -10,8 +10,8 @@ from oracle import Array, Truth
 
 from gradhook.comparison.judge import judge
 from gradhook.comparison.probe import Fault, Study
-from gradhook.model import Verdict
-from gradhook.numerics.instruments import Instruments
+from gradhook.model.results import Verdict
+from gradhook.numerics.function_probe import Instruments
 
 WRONG = 1e-7
 """A claim off by more than this, relative to itself and to the terms that it sums, is wrong; less is inaccurate."""

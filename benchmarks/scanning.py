@@ -13,10 +13,10 @@ from sharing import Family, sharing
 
 from gradhook.checks import grd101_forward, grd102_reverse, grd103_second_order, grd105_finite
 from gradhook.comparison.judge import Tolerance
-from gradhook.model import RTOL, Finding, Outcome, Verdict, worst
-from gradhook.numerics.demands import Demands, Situation
-from gradhook.numerics.instruments import Instruments
-from gradhook.numerics.programs import Clock
+from gradhook.model.results import RTOL, Finding, Outcome, Verdict, worst
+from gradhook.numerics.autodiff.programs import Clock
+from gradhook.numerics.case import Demands, Situation
+from gradhook.numerics.function_probe import Instruments
 
 FIRST = (grd101_forward, grd102_reverse, grd105_finite)
 RTOLS = (RTOL, 1e-10, 1e-11, 1e-12)

@@ -13,8 +13,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from gradhook.numerics import studies
-from gradhook.numerics.programs import Programs
+from gradhook.numerics.autodiff import derivatives
+from gradhook.numerics.autodiff.programs import Programs
 
 Family = dict[str, Any]
 """Compiled programs of one function, by what they compute and for which shapes."""
@@ -44,9 +44,9 @@ def kept(key: str, compile: Callable[[], Callable[..., Any]]) -> Callable[..., A
 def sharing(family: Family) -> Iterator[None]:
     """Within, all probes are of one function, whose arguments are all differentiated."""
     global _current
-    before, original = _current, studies.Programs
-    _current, studies.Programs = family, Shared
+    before, original = _current, derivatives.Programs
+    _current, derivatives.Programs = family, Shared
     try:
         yield
     finally:
-        _current, studies.Programs = before, original
+        _current, derivatives.Programs = before, original

@@ -17,8 +17,8 @@ import jax
 from jax.test_util import check_grads
 
 from gradhook.annotations import registered
-from gradhook.inputs import Spec
-from gradhook.numerics.drawing import draw, generator
+from gradhook.annotations.inputs import Spec
+from gradhook.numerics.sampling import draw, generator
 
 
 def main(what: str, folder: Path, name: str | None) -> None:

@@ -16,9 +16,9 @@ import jax.numpy as jnp
 from gradhook import normal
 from gradhook.checks import all_checks
 from gradhook.comparison.judge import Tolerance
-from gradhook.numerics.demands import Demands, Situation
-from gradhook.numerics.instruments import Instruments
-from gradhook.numerics.programs import Clock
+from gradhook.numerics.autodiff.programs import Clock
+from gradhook.numerics.case import Demands, Situation
+from gradhook.numerics.function_probe import Instruments
 
 GOAL = 3.0
 CONTRACT = [check for check in all_checks() if check.RULE.code.startswith("GRD2")]

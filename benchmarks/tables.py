@@ -9,7 +9,7 @@ from catalogue.records import Entry
 from mutating import ERROR, Fate
 from scanning import Answer
 
-from gradhook.model import RTOL, Verdict
+from gradhook.model.results import RTOL, Verdict
 
 WANTED_CAUGHT = 0.999
 ALARMS = ("FALSE ALARM", "UNPROVEN")

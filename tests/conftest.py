@@ -14,9 +14,9 @@ import pytest
 from hypothesis import settings
 
 import gradhook
-from gradhook.launch import Launched, launch
-from gradhook.model import CheckSettings, ClaimKind, Target
-from gradhook.wire import Job, Message, Request
+from gradhook.execution.supervisor.pool import Launched, launch
+from gradhook.model.protocol import Job, Message, Request
+from gradhook.model.results import CheckSettings, ClaimKind, Target
 
 # In CI the same examples each time, so that a change is judged by itself; elsewhere new ones, to find new faults.
 settings.register_profile("ci", derandomize=True, deadline=None)

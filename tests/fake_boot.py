@@ -9,8 +9,8 @@ from typing import Any
 
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from gradhook.model import CheckSettings, Finding, Outcome, Progress, Target, TargetReport, Verdict  # noqa: E402
-from gradhook.worker import boot, main  # noqa: E402
+from gradhook.execution.worker import boot, main  # noqa: E402
+from gradhook.model.results import CheckSettings, Finding, Outcome, Progress, Target, TargetReport, Verdict  # noqa: E402
 
 del sys.path[0]
 

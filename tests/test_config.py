@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import gradhook
 from gradhook.config import Config, Settings, Source, load, project_root, schema
 from gradhook.config.settings import BY_KEY, OPTIONS, Option, level_of
-from gradhook.config.targets import BOTH, EXACT_ONLY, SURROGATE_ONLY, is_target_name
-from gradhook.errors import GradhookError
-from gradhook.model import ClaimKind
+from gradhook.config.target_tables import BOTH, EXACT_ONLY, SURROGATE_ONLY, is_target_name
+from gradhook.model.errors import GradhookError
+from gradhook.model.results import ClaimKind
 
 DOCS = Path(gradhook.__file__).parents[1] / "docs"
 

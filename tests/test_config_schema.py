@@ -19,7 +19,7 @@ import gradhook
 from gradhook.config import load, schema
 from gradhook.config.settings import OPTIONS, Option
 from gradhook.config.values import read
-from gradhook.errors import GradhookError
+from gradhook.model.errors import GradhookError
 
 REPOSITORY = Path(gradhook.__file__).parents[1]
 PUBLISHED = REPOSITORY / "docs" / "config.schema.json"
@@ -41,7 +41,7 @@ def blocks() -> list[tuple[str, dict[str, Any]]]:
     pages = [
         REPOSITORY / "README.md",
         *sorted((REPOSITORY / "docs").glob("*.md")),
-        *(REPOSITORY / "gradhook/rules").glob("*.md"),
+        *(REPOSITORY / "gradhook/checks/rules").glob("*.md"),
     ]
     found = []
     for page in pages:
@@ -99,15 +99,15 @@ def test_our_own_configuration_fits() -> None:
 
 def test_choices_are_those_that_the_checker_knows() -> None:
     pytest.importorskip("jax")
-    from gradhook.worker import arguments, drawable
+    from gradhook.execution.worker.cases import case_options, specs
 
     options = schema.schema()["properties"]["targets"]["additionalProperties"]["properties"]
-    assert tuple(options["order2"]["enum"]) == arguments.ORDER2
-    assert tuple(options["ties"]["enum"]) == arguments.TIES
-    assert tuple(options["bounds"]["enum"]) == arguments.BOUNDS
-    assert tuple(options["stop_gradient"]["enum"]) == arguments.STOPPED
-    assert tuple(options["kink"]["anyOf"][0]["enum"]) == arguments.KINKS
-    assert all(word in options["domain"]["description"] for word in drawable.WORDS)
+    assert tuple(options["order2"]["enum"]) == case_options.ORDER2
+    assert tuple(options["ties"]["enum"]) == case_options.TIES
+    assert tuple(options["bounds"]["enum"]) == case_options.BOUNDS
+    assert tuple(options["stop_gradient"]["enum"]) == case_options.STOPPED
+    assert tuple(options["kink"]["anyOf"][0]["enum"]) == case_options.KINKS
+    assert all(word in options["domain"]["description"] for word in specs.WORDS)
 
 
 @pytest.mark.parametrize(("text", "code"), [("order = 2\n[targets.'m:f']\nargs = [1.0]\n", 0), ("ordr = 2\n", 1)])

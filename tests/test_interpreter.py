@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from gradhook.errors import GradhookError
-from gradhook.interpreter import Interpreter, choose, probe
+from gradhook.execution.interpreter import Interpreter, choose, probe
+from gradhook.model.errors import GradhookError
 
 BIN, EXE = ("Scripts", "python.exe") if sys.platform == "win32" else ("bin", "python")
 OWN = Path(sys.executable)

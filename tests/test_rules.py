@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 import gradhook
-from gradhook.pages import codes, pages
+from gradhook.model.rule_docs import codes, pages
 from gradhook.reporters import rule_pages
 
 PACKAGE = Path(gradhook.__file__).parent
-PAGES = sorted((PACKAGE / "rules").glob("*.md"))
+PAGES = sorted((PACKAGE / "checks" / "rules").glob("*.md"))
 FORM = re.compile(
     r"# (?P<code>GRD\d{3}) (?P<name>[a-z0-9-]+)\n\n> (?P<question>[^\n]+\?)\n\n"
     r"## What it means\n\n.+?\n\nVerdict: \*\*(?P<verdict>\w+)\*\*, exit code (?P<exit>\d)[^\n]*\.\n\n"
@@ -132,7 +132,7 @@ def test_mended_examples_pass(tmp_path: Path) -> None:
 
 def test_the_example_of_a_name_that_is_not_found(tmp_path: Path) -> None:
     pytest.importorskip("jax")
-    text = (PACKAGE / "rules" / "GRD903.md").read_text(encoding="utf-8")
+    text = (PACKAGE / "checks" / "rules" / "GRD903.md").read_text(encoding="utf-8")
     toml = re.findall(r"```toml\n(.+?)```", text, re.DOTALL)[0]
     (tmp_path / "shop").mkdir()
     (tmp_path / "shop" / "__init__.py").touch()

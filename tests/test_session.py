@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from gradhook import __version__, running, session
-from gradhook.errors import GradhookError
-from gradhook.launch import launch
-from gradhook.model import ClaimKind, Target, Verdict
+from gradhook import __version__
+from gradhook.execution import runner, session
+from gradhook.execution.supervisor.pool import launch
+from gradhook.model.errors import GradhookError
+from gradhook.model.results import ClaimKind, Target, Verdict
 
 FAKE_BOOT = Path(__file__).parent / "fake_boot.py"
 F = "from gradhook import gradcheck\n\n@gradcheck(args=())\ndef f():\n    return "
@@ -155,7 +156,7 @@ def test_a_folder_without_python_is_an_error_when_named(repository: Path, monkey
 
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "launch", functools.partial(launch, boot=FAKE_BOOT))
+    monkeypatch.setattr(runner, "launch", functools.partial(launch, boot=FAKE_BOOT))
 
 
 @pytest.mark.usefixtures("fake")
@@ -215,7 +216,7 @@ def test_an_interpreter_that_cannot_be_used_is_an_error(repository: Path) -> Non
 
 
 def test_the_session_loads_neither_jax_nor_numpy() -> None:
-    code = "import sys, gradhook.session; print({'jax', 'numpy', 'click'} & set(sys.modules))"
+    code = "import sys, gradhook.execution.session; print({'jax', 'numpy', 'click'} & set(sys.modules))"
     path = os.pathsep.join([str(Path(session.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     environ = {**os.environ, "PYTHONPATH": path}
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environ)

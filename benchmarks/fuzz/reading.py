@@ -16,13 +16,13 @@ from typing import Any
 
 from fuzz.documents import hostile
 from fuzz.samples import MESSAGES, REPORTS, cached, toml
-from gradhook.cache.passes import recall
 from gradhook.cli import formats
 from gradhook.cli.main import run as command
 from gradhook.config import Source, load
-from gradhook.errors import GradhookError
+from gradhook.execution.cache.passes import recall
+from gradhook.model.errors import GradhookError
+from gradhook.model.protocol import decode, encode
 from gradhook.reporters import json_reading
-from gradhook.wire import decode, encode
 
 
 def run(count: int, seed: int) -> tuple[Counter[str], list[str]]:

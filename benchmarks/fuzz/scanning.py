@@ -13,11 +13,11 @@ from tempfile import TemporaryDirectory
 
 from fuzz.oracle import annotations, lost
 from fuzz.sources import hostile
-from gradhook.errors import GradhookError
+from gradhook.model.errors import GradhookError
 from gradhook.scan import scan
-from gradhook.scan.answers import abroad, notices, targets
 from gradhook.scan.comments import comments
-from gradhook.scan.project import Project, found_in
+from gradhook.scan.repository import Project, found_in
+from gradhook.scan.targets import abroad, notices, targets
 
 THROUGH_GIT = 1000
 """Every so many-th input also goes the whole way, from the folder on."""

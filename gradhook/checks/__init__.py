@@ -11,7 +11,7 @@ import pkgutil
 from typing import Protocol, cast
 
 from gradhook.comparison.probe import Probe
-from gradhook.model import ClaimKind, Outcome, Rule
+from gradhook.model.results import ClaimKind, Outcome, Rule
 
 
 class Check(Protocol):

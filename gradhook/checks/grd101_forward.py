@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradhook.comparison.compare import compare
 from gradhook.comparison.probe import Fault, Probe
-from gradhook.model import ClaimKind, Outcome, Rule, Verdict
+from gradhook.model.results import ClaimKind, Outcome, Rule, Verdict
 
 RULE = Rule("GRD101", "forward-mode", "Is the forward-mode derivative what finite differences measure?")
 APPLIES = frozenset({ClaimKind.EXACT})

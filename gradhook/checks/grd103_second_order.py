@@ -10,7 +10,7 @@ import numpy as np
 from gradhook.comparison.compare import compare
 from gradhook.comparison.nonfinite import not_finite
 from gradhook.comparison.probe import Fault, Probe, Study
-from gradhook.model import ClaimKind, Finding, Mode, Outcome, Rule, Verdict, worst
+from gradhook.model.results import ClaimKind, Finding, Mode, Outcome, Rule, Verdict, worst
 
 RULE = Rule("GRD103", "second-order", "Are second (and higher) derivatives what differences of the first measure?")
 APPLIES = frozenset({ClaimKind.EXACT})

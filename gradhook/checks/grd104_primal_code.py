@@ -10,7 +10,7 @@ from gradhook.comparison.compare import judged
 from gradhook.comparison.judge import Array, Flags, columns_of
 from gradhook.comparison.messages import MODE_NAMES, file_line, pair, symbol
 from gradhook.comparison.probe import Fault, Label, Probe, Study, Suspect
-from gradhook.model import ClaimKind, Finding, Mode, Outcome, Rule, Verdict, worst
+from gradhook.model.results import ClaimKind, Finding, Mode, Outcome, Rule, Verdict, worst
 
 RULE = Rule("GRD104", "primal-code", "Is the derivative by a custom rule that of the code which the rule was put on?")
 APPLIES = frozenset({ClaimKind.EXACT})

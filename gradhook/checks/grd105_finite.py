@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradhook.comparison.nonfinite import not_finite
 from gradhook.comparison.probe import Fault, Probe
-from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict, worst
+from gradhook.model.results import ClaimKind, Finding, Outcome, Rule, Verdict, worst
 
 RULE = Rule("GRD105", "finite", "Is the derivative finite wherever the value is, and of the input's dtype?")
 APPLIES = frozenset({ClaimKind.EXACT})

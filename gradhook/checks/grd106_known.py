@@ -7,7 +7,7 @@ import numpy as np
 from gradhook.comparison.judge import Array, Flags
 from gradhook.comparison.messages import MODE_NAMES, pair
 from gradhook.comparison.probe import Fault, Label, Probe, Study
-from gradhook.model import ClaimKind, Finding, Mode, Outcome, Rule, Verdict, worst
+from gradhook.model.results import ClaimKind, Finding, Mode, Outcome, Rule, Verdict, worst
 
 RULE = Rule("GRD106", "known-values", "Are value and derivative the ones given with the case or by exact=?")
 APPLIES = frozenset({ClaimKind.EXACT, ClaimKind.SURROGATE})

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from gradhook.comparison.compare import compare, compared
 from gradhook.comparison.probe import Fault, Probe
-from gradhook.model import ClaimKind, Finding, Mode, Outcome, Rule, Verdict
+from gradhook.model.results import ClaimKind, Finding, Mode, Outcome, Rule, Verdict
 
 RULE = Rule("GRD107", "beside-the-case", "Is the derivative right beside a case of special inputs, too?")
 APPLIES = frozenset({ClaimKind.EXACT})

@@ -11,7 +11,7 @@ from gradhook.comparison.judge import SURROGATE, Array, Flags
 from gradhook.comparison.messages import MODE_NAMES, file_line, pair
 from gradhook.comparison.probe import Fault, Probe
 from gradhook.comparison.surrogate_probe import Contract, Rulebook
-from gradhook.model import ClaimKind, Finding, Mode, Outcome, Rule, Verdict, worst
+from gradhook.model.results import ClaimKind, Finding, Mode, Outcome, Rule, Verdict, worst
 
 RULE = Rule("GRD202", "surrogate-derivative", "Is a surrogate's derivative the declared one, in each mode?")
 APPLIES = frozenset({ClaimKind.SURROGATE})

@@ -7,7 +7,7 @@ from gradhook.comparison.judge import ADJOINT, SURROGATE
 from gradhook.comparison.messages import MODE_NAMES, number, pair
 from gradhook.comparison.probe import Fault, Probe
 from gradhook.comparison.surrogate_probe import Trial
-from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
+from gradhook.model.results import ClaimKind, Finding, Outcome, Rule, Verdict
 
 RULE = Rule("GRD203", "rule-linear", "Is a custom rule linear in the tangent, and reverse mode its adjoint?")
 APPLIES = frozenset(ClaimKind)

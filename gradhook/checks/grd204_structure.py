@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradhook.comparison.probe import Probe
 from gradhook.comparison.surrogate_probe import Fit
-from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict, worst
+from gradhook.model.results import ClaimKind, Finding, Outcome, Rule, Verdict, worst
 
 RULE = Rule(
     "GRD204", "rule-structure", "Do a custom rule's tangents have the shapes and dtypes of the values, in every dtype?"

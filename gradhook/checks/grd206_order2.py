@@ -10,7 +10,7 @@ from gradhook.comparison.judge import ADJOINT
 from gradhook.comparison.messages import MODE_NAMES, pair
 from gradhook.comparison.probe import Fault, Probe
 from gradhook.comparison.surrogate_probe import Trial
-from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict, worst
+from gradhook.model.results import ClaimKind, Finding, Outcome, Rule, Verdict, worst
 
 RULE = Rule("GRD206", "surrogate-second-order", "Is a surrogate's second derivative the declared one?")
 APPLIES = frozenset({ClaimKind.SURROGATE})

@@ -11,7 +11,7 @@ from gradhook.comparison.judge import Array
 from gradhook.comparison.messages import MODE_NAMES, number
 from gradhook.comparison.probe import Fault, Probe, Study
 from gradhook.comparison.surrogate_probe import Rulebook
-from gradhook.model import ClaimKind, Finding, Mode, Outcome, Rule, Verdict
+from gradhook.model.results import ClaimKind, Finding, Mode, Outcome, Rule, Verdict
 
 RULE = Rule(
     "GRD208", "looks-like-surrogate", "Is a claim of the kind that its function looks like, exact or surrogate?"

@@ -8,7 +8,7 @@ from gradhook.comparison.agreement import farthest
 from gradhook.comparison.judge import ADJOINT
 from gradhook.comparison.messages import MODE_NAMES, pair
 from gradhook.comparison.probe import Fault, Probe, Route
-from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict, worst
+from gradhook.model.results import ClaimKind, Finding, Outcome, Rule, Verdict, worst
 
 RULE = Rule("GRD301", "routes", "Do vmap and a loop, linearize and jvp, one argument alone and all together agree?")
 APPLIES = frozenset({ClaimKind.EXACT})

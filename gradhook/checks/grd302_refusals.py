@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradhook.comparison.probe import Probe
-from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
+from gradhook.model.results import ClaimKind, Finding, Outcome, Rule, Verdict
 
 RULE = Rule("GRD302", "refusals", "Is an input that must be refused refused on every route?")
 APPLIES = frozenset({ClaimKind.EXACT, ClaimKind.SURROGATE})

@@ -6,7 +6,7 @@ from gradhook.comparison.agreement import farthest
 from gradhook.comparison.judge import ADJOINT
 from gradhook.comparison.messages import pair
 from gradhook.comparison.probe import Fault, Probe, Route
-from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
+from gradhook.model.results import ClaimKind, Finding, Outcome, Rule, Verdict
 
 RULE = Rule("GRD303", "deterministic", "Do two calls agree, and is every PRNG key used once?")
 APPLIES = frozenset({ClaimKind.EXACT, ClaimKind.SURROGATE})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradhook.comparison.probe import Fault, Probe, Study
-from gradhook.model import ClaimKind, Finding, Outcome, Rule, Verdict
+from gradhook.model.results import ClaimKind, Finding, Outcome, Rule, Verdict
 
 RULE = Rule("GRD410", "vacuous", "Is any derivative of the case different from zero?")
 APPLIES = frozenset({ClaimKind.EXACT})

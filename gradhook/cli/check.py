@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from gradhook.cli import formats, interrupts, loosening, options, settings, shards
-from gradhook.cli.exits import CLEAN, exit_code
-from gradhook.cli.printing import deliver
+from gradhook.cli import formats, loosening, options, sharding, show_settings, signals
+from gradhook.cli.display import chosen, named, seen
+from gradhook.cli.exit_codes import CLEAN, exit_code
+from gradhook.cli.output import deliver
 from gradhook.cli.progress import option as progress_option
 from gradhook.cli.progress import progress
-from gradhook.cli.view import chosen, named, seen
 from gradhook.config import Source
 from gradhook.config.settings import BY_KEY
-from gradhook.report import Report
-from gradhook.reporters.wording import clean, summary
+from gradhook.model.report import Report
+from gradhook.reporters.formatting import clean, summary
 
 if TYPE_CHECKING:
     from gradhook.cli.watch import Find, Tell
-    from gradhook.session import Project
+    from gradhook.execution.session import Project
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class _Form:
     """What was asked of the report."""
 
     names: tuple[str, ...]
-    shard: shards.Shard | None
+    shard: sharding.Shard | None
     wanted: formats.Wanted
     output_file: Path | None
     look: formats.Look
@@ -48,7 +48,7 @@ class _Form:
 @options.output_file
 @options.color
 @formats.reports
-@shards.option
+@sharding.option
 @click.option("--against", metavar="REF", help="List claims that were removed or loosened since this git revision.")
 @click.option("--config-from", metavar="REF", help="Read the settings of the configuration files at this git revision.")
 @progress_option
@@ -69,7 +69,7 @@ def check(
     output_file: Path | None,
     color: str,
     wanted: formats.Wanted,
-    shard: shards.Shard | None,
+    shard: sharding.Shard | None,
     against: str | None,
     config_from: str | None,
     times: dict[str, float],
@@ -85,7 +85,7 @@ def check(
     **said: Any,
 ) -> int:
     """Check the annotated functions in PATHS (files and folders; by default the working directory)."""
-    from gradhook import session  # a third of the start-up, which `gradhook --help` does not need
+    from gradhook.execution import session  # a third of the start-up, which `gradhook --help` does not need
 
     pictures = {"curves": True} if formats.wants_pictures(wanted, verbose) else {}
     find = partial(
@@ -103,13 +103,13 @@ def check(
         _watch(find, tell, shard, quiet)
     projects = find()
     _warn(projects, quiet)
-    mine = shards.sharded(projects, shard, times)
+    mine = sharding.sharded(projects, shard, times)
     with progress(quiet, sum(len(project.targets) for project in mine), progressing) as show:
         checked = session.check(mine, progress=show, times=times)
     return tell(checked, projects)
 
 
-def _watch(find: Find, tell: Tell, shard: shards.Shard | None, quiet: bool) -> NoReturn:
+def _watch(find: Find, tell: Tell, shard: sharding.Shard | None, quiet: bool) -> NoReturn:
     """Never returns: the user ends it."""
     from gradhook.cli.watch import watch
 
@@ -119,13 +119,13 @@ def _watch(find: Find, tell: Tell, shard: shards.Shard | None, quiet: bool) -> N
 
 
 def _shown(projects: Sequence[Project]) -> int:
-    deliver(settings.shown([project.config for project in projects], options.output_format(projects)), None)
+    deliver(show_settings.shown([project.config for project in projects], options.output_format(projects)), None)
     return CLEAN
 
 
 def _warn(projects: Sequence[Project], quiet: bool) -> None:
     """A file that looks like the configuration and is not heeded must not go unnoticed."""
-    lines = {settings.shadowed(project.config, Path.cwd()) for project in projects}
+    lines = {show_settings.shadowed(project.config, Path.cwd()) for project in projects}
     for line in sorted(lines - {""}) if not quiet else ():
         click.echo(f"gradhook: {line}", err=True)
 
@@ -133,10 +133,10 @@ def _warn(projects: Sequence[Project], quiet: bool) -> None:
 def _finder(affected: bool) -> Callable[..., tuple[Project, ...]]:
     """Each is loaded by those who want it: what is affected is known to the cache."""
     if affected:
-        from gradhook.concerned import concerned
+        from gradhook.execution.affected import concerned
 
         return concerned
-    from gradhook.projects import find
+    from gradhook.projects.discovery import find
 
     return find
 
@@ -153,7 +153,7 @@ def _found(
     choose = named if affected else chosen
     if not config_from:
         return choose(find(), names)
-    from gradhook.against.base import settings_from
+    from gradhook.projects.baseline.base import settings_from
 
     with settings_from(config_from, Path.cwd()) as read:
         return choose(find(read=read), names)
@@ -163,7 +163,7 @@ def _told(form: _Form, checked: Report, projects: Sequence[Project]) -> int:
     """Deliver the report in every form that was asked for; the exit code."""
     report = _labelled(seen(checked, projects, Path.cwd(), form.names), form.shard)
     report = loosening.noted(report, projects, form.against) if form.against else report
-    code = interrupts.code() if report.interrupted else exit_code(report, projects)
+    code = signals.code() if report.interrupted else exit_code(report, projects)
     written = options.output_format(projects)
     empty = not report.targets and not report.interrupted
     silent = empty and written == "terminal" and not (report.notices or report.ignored)
@@ -178,7 +178,7 @@ def _told(form: _Form, checked: Report, projects: Sequence[Project]) -> int:
     return code
 
 
-def _labelled(report: Report, shard: shards.Shard | None) -> Report:
+def _labelled(report: Report, shard: sharding.Shard | None) -> Report:
     """The report, which says of what part it is and, on GitHub, of which commit."""
     commit = os.environ.get("GITHUB_SHA")
     environment = {**report.environment, **({"commit": commit} if commit else {})}

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
-from gradhook.cli.exits import CLEAN
+from gradhook.cli.exit_codes import CLEAN
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -34,7 +34,7 @@ def completion(ctx: click.Context, shell: str) -> int:
 
 def complete_codes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Codes, with their names; after a comma the next one of a list."""
-    from gradhook.pages import codes, page
+    from gradhook.model.rule_docs import codes, page
 
     head, comma, last = incomplete.rpartition(",")
     fitting = [code for code in codes() if code.startswith(last.upper())]
@@ -43,8 +43,8 @@ def complete_codes(ctx: click.Context, param: click.Parameter, incomplete: str) 
 
 def complete_targets(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Names of targets that contain what was typed; nothing rather than an error."""
-    from gradhook import session
-    from gradhook.errors import GradhookError
+    from gradhook.execution import session
+    from gradhook.model.errors import GradhookError
 
     try:
         projects = session.find([Path(path) for path in ctx.params.get("paths") or ()], {})

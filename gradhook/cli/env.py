@@ -14,11 +14,11 @@ import click
 
 from gradhook import __version__
 from gradhook.cli import options
-from gradhook.cli.exits import CLEAN
-from gradhook.cli.printing import deliver
+from gradhook.cli.exit_codes import CLEAN
+from gradhook.cli.output import deliver
 from gradhook.config import Config, load
-from gradhook.errors import GradhookError
-from gradhook.reporters.wording import flat
+from gradhook.model.errors import GradhookError
+from gradhook.reporters.formatting import flat
 
 Facts = dict[str, Any]
 
@@ -55,8 +55,8 @@ def _own(config: Config) -> Facts:
 
 def _theirs(config: Config) -> Facts:
     """The project's side: the interpreter that was chosen, and what its worker says of itself."""
-    from gradhook.interpreter import choose  # not needed by `gradhook --help`, and not light
-    from gradhook.launch.greeting import greeting
+    from gradhook.execution.interpreter import choose  # not needed by `gradhook --help`, and not light
+    from gradhook.execution.supervisor.interactive import greeting
 
     settings, origins = config.settings, config.origins
     chosen = choose(settings.python, config.root, os.environ, origin=origins["python"])

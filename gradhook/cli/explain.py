@@ -14,16 +14,16 @@ import click
 
 from gradhook.cli import options
 from gradhook.cli.completion import complete_targets
-from gradhook.cli.exits import CLEAN, COULD_NOT_RUN
-from gradhook.cli.printing import deliver, paints, width
+from gradhook.cli.display import seen
+from gradhook.cli.exit_codes import CLEAN, COULD_NOT_RUN
+from gradhook.cli.output import deliver, paints, width
 from gradhook.cli.progress import progress
-from gradhook.cli.view import seen
-from gradhook.errors import GradhookError
-from gradhook.model import Target, Verdict
-from gradhook.report import Report
+from gradhook.model.errors import GradhookError
+from gradhook.model.report import Report
+from gradhook.model.results import Target, Verdict
 
 if TYPE_CHECKING:
-    from gradhook.session import Project
+    from gradhook.execution.session import Project
 
 _SETTINGS = ("order", "modes", "atol", "rtol", "seed", "timeout", "python", "platform", "self_test", "output_format")
 _MOST = 8
@@ -40,7 +40,7 @@ def explain(target: str, paths: tuple[Path, ...], color: str, **said: Any) -> in
 
     TARGET is a name (huber, losses:huber), a part of one, or a place (losses.py:13). PATHS say where to look for it.
     """
-    from gradhook import session  # a third of the start-up, which `gradhook --help` does not need
+    from gradhook.execution import session  # a third of the start-up, which `gradhook --help` does not need
     from gradhook.reporters import explanation
 
     place = re.fullmatch(r"(.+\.py):([0-9]+)", target)

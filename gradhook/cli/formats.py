@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 
 import click
 
-from gradhook.cli.printing import deliver, draws, paints, width
+from gradhook.cli.display import rebased, repository
+from gradhook.cli.output import deliver, draws, paints, width
 from gradhook.cli.sources import sources
-from gradhook.cli.view import rebased, repository
 from gradhook.config.settings import FORMATS
-from gradhook.errors import GradhookError
-from gradhook.report import Report
+from gradhook.model.errors import GradhookError
+from gradhook.model.report import Report
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Wanted = tuple[tuple[str, Path | None], ...]
@@ -117,11 +117,11 @@ def write_all(report: Report, wanted: Wanted, code: int, look: Look) -> None:
 
 def _for_services(report: Report, form: str) -> str:
     """Forms of which a run at somebody's desk needs none: loaded only then."""
-    from gradhook.reporters import annotations, gitlab, junit, sarif, summary
+    from gradhook.reporters import github_annotations, github_summary, gitlab, junit, sarif
 
     renderers: dict[str, Callable[[Report], str]] = {
-        "junit": junit.render, "sarif": sarif.render, "markdown": summary.render, "github": annotations.render,
-        "gitlab": gitlab.render,
+        "junit": junit.render, "sarif": sarif.render, "gitlab": gitlab.render,
+        "markdown": github_summary.render, "github": github_annotations.render,
     }  # fmt: skip
     return renderers[form](report)
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import click
 
-from gradhook.cli import blocks
-from gradhook.cli.exits import CLEAN
-from gradhook.cli.view import repository
-from gradhook.errors import GradhookError
+from gradhook.cli import templates
+from gradhook.cli.display import repository
+from gradhook.cli.exit_codes import CLEAN
+from gradhook.model.errors import GradhookError
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,9 @@ class _Plan:
 
 @click.command()
 @click.option("--write", is_flag=True, help="Write the files instead of showing what belongs into them.")
-@click.option("--repo", "home", default=blocks.HOME, metavar="URL", help=f"Where gradhook comes from.  [{blocks.HOME}]")
+@click.option(
+    "--repo", "home", default=templates.HOME, metavar="URL", help=f"Where gradhook comes from.  [{templates.HOME}]"
+)
 def init(write: bool, home: str) -> int:
     """Show the pre-commit hook and the GitHub workflow for this repository, or write them.
 
@@ -44,22 +46,22 @@ def init(write: bool, home: str) -> int:
 
 
 def _config(root: Path, home: str) -> _Plan:
-    path = root / blocks.CONFIG
+    path = root / templates.CONFIG
     text = _read(path)
     if text is None:
-        return _Plan(path, blocks.config(home), blocks.config(home), "new")
+        return _Plan(path, templates.config(home), templates.config(home), "new")
     if "gradhook" in text:
         return _Plan(path, "", None, "mentions gradhook already")
-    longer = blocks.with_hook(text, home)
+    longer = templates.with_hook(text, home)
     reason = "has no list `repos:` that could be added to" if longer is None else "one more entry below `repos:`"
-    return _Plan(path, blocks.hook(home), longer, reason)
+    return _Plan(path, templates.hook(home), longer, reason)
 
 
 def _workflow(root: Path, home: str) -> _Plan:
-    path = root / blocks.WORKFLOW
+    path = root / templates.WORKFLOW
     if path.exists():
         return _Plan(path, "", None, "is there already")
-    text = blocks.workflow(home, root)
+    text = templates.workflow(home, root)
     return _Plan(path, text, text, "new")
 
 

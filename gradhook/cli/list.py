@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from gradhook.cli import options
-from gradhook.cli.exits import CLEAN
-from gradhook.cli.printing import deliver
-from gradhook.cli.view import chosen, notices, target_from
+from gradhook.cli.display import chosen, notices, target_from
+from gradhook.cli.exit_codes import CLEAN
+from gradhook.cli.output import deliver
 from gradhook.reporters.target_list import as_json, as_lines, as_table
 
 
@@ -21,7 +21,7 @@ from gradhook.reporters.target_list import as_json, as_lines, as_table
 @options.name
 def list_targets(paths: tuple[Path, ...], names: tuple[str, ...], **said: Any) -> int:
     """List the annotated functions in PATHS, and custom rules without a claim; no code is imported."""
-    from gradhook import session  # a third of the start-up, which `gradhook --help` does not need
+    from gradhook.execution import session  # a third of the start-up, which `gradhook --help` does not need
 
     projects = chosen(session.find(paths, options.overrides(said), source=options.source_of(said)), names)
     here = Path.cwd()

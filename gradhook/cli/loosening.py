@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gradhook.report import Change, Notice, Report
+from gradhook.model.report import Change, Notice, Report
 
 if TYPE_CHECKING:
-    from gradhook.session import Project
+    from gradhook.execution.session import Project
 
 CODE = "GRD505"
 
@@ -25,7 +25,7 @@ def noted(report: Report, projects: Sequence[Project], ref: str) -> Report:
     """
     if not any(_wanted(project) for project in projects):
         return report
-    from gradhook.against import compare
+    from gradhook.projects.baseline import compare
 
     changes = compare(ref, Path.cwd())
     notices = (Notice(CODE, change.path, change.line, said(change, ref)) for change in changes)

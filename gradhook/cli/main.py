@@ -9,20 +9,20 @@ from collections.abc import Sequence
 import click
 
 from gradhook import __version__
-from gradhook.cli import interrupts
+from gradhook.cli import signals
 from gradhook.cli.action import action
 from gradhook.cli.check import check
 from gradhook.cli.completion import completion
 from gradhook.cli.env import env
-from gradhook.cli.exits import COULD_NOT_RUN
+from gradhook.cli.exit_codes import COULD_NOT_RUN
 from gradhook.cli.explain import explain
 from gradhook.cli.init import init
 from gradhook.cli.list import list_targets
 from gradhook.cli.merge import merge
 from gradhook.cli.migrate import migrate
 from gradhook.cli.rule import rule
-from gradhook.errors import GradhookError
-from gradhook.reporters.wording import clean
+from gradhook.model.errors import GradhookError
+from gradhook.reporters.formatting import clean
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=False)
@@ -40,7 +40,7 @@ for command in (check, list_targets, env, merge, init, migrate, rule, explain, c
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The console entry: run a command and exit. To be asked to end is an interrupt, too: workers end with us."""
-    interrupts.take_signals()
+    signals.take_signals()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a name that the terminal cannot show must not end the run
             stream.reconfigure(errors="backslashreplace")
@@ -53,7 +53,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         code = cli.main(None if arguments is None else [*arguments], prog_name="gradhook", standalone_mode=False)
     except (click.Abort, KeyboardInterrupt):
         _say("gradhook: interrupted")
-        return interrupts.code()
+        return signals.code()
     except click.ClickException as error:
         error.show()
     except GradhookError as error:

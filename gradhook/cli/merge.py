@@ -9,13 +9,13 @@ from typing import Any
 
 import click
 
-from gradhook.cli import formats, options, shards
-from gradhook.cli.exits import CLEAN
-from gradhook.cli.printing import deliver
+from gradhook.cli import formats, options, sharding
+from gradhook.cli.exit_codes import CLEAN
+from gradhook.cli.output import deliver
 from gradhook.config.settings import FORMATS
-from gradhook.errors import GradhookError
-from gradhook.model import TargetReport
-from gradhook.report import Change, Report
+from gradhook.model.errors import GradhookError
+from gradhook.model.report import Change, Report
+from gradhook.model.results import TargetReport
 
 _EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -60,7 +60,7 @@ def _read(path: Path) -> tuple[Report, int]:
 def _complete(reports: Sequence[Report]) -> None:
     """Raises GradhookError when shards are missing or are not of one run."""
     found = [str(_shard(report.settings)) for report in reports if _shard(report.settings)]
-    known = [shard for text in found if (shard := shards.read(text))]
+    known = [shard for text in found if (shard := sharding.read(text))]
     counts = {shard.count for shard in known}
     if len(counts) > 1:
         raise GradhookError(f"these are shards of different runs: {', '.join(found)}", "name those of one run")

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 import click
 
 from gradhook.cli import options
-from gradhook.cli.exits import CLEAN
-from gradhook.cli.printing import deliver
-from gradhook.cli.view import path_from
-from gradhook.errors import GradhookError
-from gradhook.reporters.wording import clean
+from gradhook.cli.display import path_from
+from gradhook.cli.exit_codes import CLEAN
+from gradhook.cli.output import deliver
+from gradhook.model.errors import GradhookError
+from gradhook.reporters.formatting import clean
 
 if TYPE_CHECKING:
-    from gradhook.migrate import Migrated, Migration
-    from gradhook.migrate.records import Answer
+    from gradhook.projects.migration import Migrated, Migration
+    from gradhook.projects.migration.fragments import Answer
 
 _LEFT_OUT = (
     "atol, rtol and eps were left out: the differences of gradhook know their own error. Where a derivative is\n"
@@ -36,7 +36,7 @@ def migrate(paths: tuple[Path, ...], write: bool, keep_tolerances: bool) -> int:
     Shows the claims that say the same. Nothing is imported, no file is ever changed: --write makes new files and
     leaves alone what is there already.
     """
-    from gradhook.migrate import migrate as translated
+    from gradhook.projects.migration import migrate as translated
 
     migration = translated(paths or (Path.cwd(),), tolerances=keep_tolerances)
     done = [_written(file) for file in migration.files if file.has_claims] if write else []

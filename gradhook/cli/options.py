@@ -15,10 +15,10 @@ import click
 from gradhook.cli.completion import complete_codes, complete_targets
 from gradhook.config import Source
 from gradhook.config.settings import BY_KEY, DEFAULT, Option, Settings
-from gradhook.errors import GradhookError
+from gradhook.model.errors import GradhookError
 
 if TYPE_CHECKING:
-    from gradhook.session import Project
+    from gradhook.execution.session import Project
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
-from gradhook.cli.printing import shows_progress
-from gradhook.model import Target, Verdict
-from gradhook.reporters.wording import clean
+from gradhook.cli.output import shows_progress
+from gradhook.model.results import Target, Verdict
+from gradhook.reporters.formatting import clean
 
 if TYPE_CHECKING:
-    from gradhook.running import Progress
+    from gradhook.execution.runner import Progress
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 _ERASE = "\x1b[K"

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from gradhook.against.revision import commit_of
+from gradhook.projects.baseline.revision import commit_of
 
 AUTO, NONE = "auto", "none"
 _EVENTS = frozenset({"pull_request", "pull_request_target"})

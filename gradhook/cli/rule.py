@@ -11,10 +11,10 @@ import click
 
 from gradhook.cli import options
 from gradhook.cli.completion import complete_codes
-from gradhook.cli.exits import CLEAN
-from gradhook.cli.printing import deliver, paints, width
-from gradhook.errors import GradhookError
-from gradhook.pages import Page, codes, pages
+from gradhook.cli.exit_codes import CLEAN
+from gradhook.cli.output import deliver, paints, width
+from gradhook.model.errors import GradhookError
+from gradhook.model.rule_docs import Page, codes, pages
 
 
 @click.command()

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 
-from gradhook.report import Report
-from gradhook.reporters.wording import answers, spot
+from gradhook.model.report import Report
+from gradhook.reporters.formatting import answers, spot
 
 Lines = Mapping[tuple[str, int], str]
 _LONGEST = 10**6

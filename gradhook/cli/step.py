@@ -19,11 +19,11 @@ from typing import Any
 
 import click
 
-from gradhook.cli.exits import COULD_NOT_RUN
+from gradhook.cli.exit_codes import COULD_NOT_RUN
 from gradhook.cli.pull_request import compared
-from gradhook.errors import GradhookError
-from gradhook.reporters import annotations as marks
-from gradhook.reporters import summary, workflow
+from gradhook.model.errors import GradhookError
+from gradhook.reporters import github_annotations as marks
+from gradhook.reporters import github_commands, github_summary
 
 _PREFIX = "GRADHOOK_IN_"
 _OPTIONS = ("python", "shard", "undecided", "advice", "unclaimed", "loosened")
@@ -35,12 +35,12 @@ def take() -> int:
     """Check what the inputs ask for and show it; the exit code of ``gradhook check``."""
     folder = Path(tempfile.mkdtemp(prefix="gradhook-", dir=os.environ.get("RUNNER_TEMP")))
     code, text, files = _checked(folder)
-    sys.stdout.write(workflow.quoted(text, secrets.token_hex(16)))
+    sys.stdout.write(github_commands.quoted(text, secrets.token_hex(16)))
     document = _document(files.get("json"))
     if document is None:
         _say_trouble(text, folder)
     if complaint := compared(_input("against", os.environ), os.environ, Path.cwd())[1]:
-        sys.stdout.write(workflow.command("warning", {"title": "gradhook"}, complaint) + "\n")
+        sys.stdout.write(github_commands.command("warning", {"title": "gradhook"}, complaint) + "\n")
     _show(folder)
     _write_outputs({**_counts(document), "exit-code": str(code), **_paths(files)})
     return code
@@ -103,7 +103,7 @@ def _document(path: Path | None) -> dict[str, Any] | None:
 
 def _say_trouble(text: str, folder: Path) -> None:
     """There is no report: what was printed is all that there is to show."""
-    (folder / "summary.md").write_text(summary.trouble(text), encoding="utf-8", errors="backslashreplace")
+    (folder / "summary.md").write_text(github_summary.trouble(text), encoding="utf-8", errors="backslashreplace")
     (folder / "annotations.txt").write_text(marks.trouble(text.strip()), encoding="utf-8")
 
 
@@ -144,7 +144,7 @@ def _paths(files: Mapping[str, Path]) -> dict[str, str]:
 
 def _write_outputs(values: Mapping[str, str]) -> None:
     if target := os.environ.get("GITHUB_OUTPUT"):
-        text = workflow.outputs(values, {name: f"gradhook_{secrets.token_hex(16)}" for name in values})
+        text = github_commands.outputs(values, {name: f"gradhook_{secrets.token_hex(16)}" for name in values})
         with Path(target).open("a", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
 

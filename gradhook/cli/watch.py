@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from gradhook.cache.affected import Known, known, real
 from gradhook.cli.progress import progress
-from gradhook.errors import GradhookError
-from gradhook.memory import memory
-from gradhook.model import Target
-from gradhook.report import Report
-from gradhook.reporters.wording import clean
-from gradhook.scan.importing import file_of, importing
-from gradhook.scan.listing import list_folder
+from gradhook.execution.cache.dependency_index import Known, known, real
+from gradhook.execution.project_cache import memory
+from gradhook.model.errors import GradhookError
+from gradhook.model.report import Report
+from gradhook.model.results import Target
+from gradhook.reporters.formatting import clean
+from gradhook.scan.files import list_folder
+from gradhook.scan.imports import file_of, importing
 
 if TYPE_CHECKING:
-    from gradhook.session import Project
+    from gradhook.execution.session import Project
 
 Find = Callable[[], "Sequence[Project]"]
 Tell = Callable[[Report, "Sequence[Project]"], int]
@@ -68,7 +68,7 @@ def checked(
     projects: Sequence[Project], before: Report | None, changed: Collection[Path], quiet: bool
 ) -> tuple[Report, str]:
     """A report about everything, of which only what the changed files affect is new; and a line that says so."""
-    from gradhook import session
+    from gradhook.execution import session
 
     if any(path.name in _SETTINGS for path in changed):
         before = None

@@ -23,7 +23,7 @@ from gradhook.comparison.judge import (
     torn_outputs,
 )
 from gradhook.comparison.probe import Probe, Study, Witness
-from gradhook.model import Mode, Shape, Verdict
+from gradhook.model.results import Mode, Shape, Verdict
 
 BAR = 4
 """The roundoff that a few perturbed runs show is itself uncertain: the bar of the complex step is this much wider."""

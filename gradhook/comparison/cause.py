@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradhook.comparison.judge import DISAGREE, Judgement
 from gradhook.comparison.probe import Narrowing, Probe, Study
-from gradhook.model import Mode
+from gradhook.model.results import Mode
 
 _BLURRED = ("GRD405", "GRD407", "GRD409")
 """What less than float64 inside may look like: noise, a staircase, differences that do not settle."""

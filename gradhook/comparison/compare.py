@@ -19,7 +19,7 @@ from gradhook.comparison.judge import (
 )
 from gradhook.comparison.messages import Spot, declared_kink, located, mode_name, text
 from gradhook.comparison.probe import BALANCED, Fault, Label, Pictures, Probe, Study
-from gradhook.model import Finding, Mode, Outcome, Resolved, Shape, Verdict, worst
+from gradhook.model.results import Finding, Mode, Outcome, Resolved, Shape, Verdict, worst
 
 SHOWN = 4
 """Findings for one comparison: the worst element of so many pairs of leaves; the rest are counted."""

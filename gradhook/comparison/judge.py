@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradhook.model import RTOL, Shape, Verdict
+from gradhook.model.results import RTOL, Shape, Verdict
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]

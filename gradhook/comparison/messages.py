@@ -14,7 +14,7 @@ import numpy as np
 
 from gradhook.comparison.judge import COMPLEX_STEP, DISAGREE, Array, Estimate, Judgement, shape_of
 from gradhook.comparison.probe import Label, Located, Study
-from gradhook.model import Mode, Shape
+from gradhook.model.results import Mode, Shape
 
 MODE_NAMES = {"fwd": "forward mode", "rev": "reverse mode"}
 Text = tuple[str, str]

@@ -7,7 +7,7 @@ import numpy as np
 from gradhook.comparison.judge import NO_SLOPE, Array, Estimate, shape_of
 from gradhook.comparison.messages import bar, file_line, mode_name, number, symbol
 from gradhook.comparison.probe import Label, Origin, Probe, Study
-from gradhook.model import Finding, Mode, Shape, Verdict
+from gradhook.model.results import Finding, Mode, Shape, Verdict
 
 CODE = "GRD105"
 

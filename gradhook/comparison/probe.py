@@ -13,8 +13,8 @@ import numpy as np
 
 from gradhook.comparison.agreement import differ
 from gradhook.comparison.judge import Array, Estimate, Flags, Tolerance, columns_of
-from gradhook.model import Mode
-from gradhook.pictures import Curve, Jacobian
+from gradhook.model.plots import Curve, Jacobian
+from gradhook.model.results import Mode
 
 if TYPE_CHECKING:
     from gradhook.comparison.surrogate_probe import Contract, Rulebook

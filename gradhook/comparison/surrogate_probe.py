@@ -11,7 +11,7 @@ import numpy as np
 from gradhook.comparison.agreement import UNDERFLOW, differ, margin
 from gradhook.comparison.judge import SURROGATE, Array, Flags
 from gradhook.comparison.probe import Fault, Label, Suspect
-from gradhook.model import Mode
+from gradhook.model.results import Mode
 
 Triple = tuple[float, float, float]
 """A number left of, on and right of a boundary, one unit in the last place apart."""

@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gradhook.config import files
-from gradhook.config.files import FILES as FILES
-from gradhook.config.files import Source as Source
-from gradhook.config.files import display
-from gradhook.config.files import project_root as project_root
+from gradhook.config import locate
+from gradhook.config.locate import FILES as FILES
+from gradhook.config.locate import Source as Source
+from gradhook.config.locate import display
+from gradhook.config.locate import project_root as project_root
 from gradhook.config.settings import BY_KEY, OPTIONS, Option
 from gradhook.config.settings import Settings as Settings
-from gradhook.config.targets import ConfiguredTarget as ConfiguredTarget
-from gradhook.config.targets import read_targets
+from gradhook.config.target_tables import ConfiguredTarget as ConfiguredTarget
+from gradhook.config.target_tables import read_targets
 from gradhook.config.text import Places
 from gradhook.config.values import nearest, read, read_text, shown
-from gradhook.errors import GradhookError
+from gradhook.model.errors import GradhookError
 
 NEAREST = Source()
 
@@ -79,7 +79,7 @@ def load(start: Path, overrides: Mapping[str, Any], environ: Mapping[str, str], 
     """
     root = project_root(start)
     said = _Said()
-    file = files.read(root, source)
+    file = locate.read(root, source)
     targets = _hear_file(file, root, said) if file else ()
     _hear_environment(environ, said)
     _hear_overrides(overrides, said)
@@ -91,12 +91,12 @@ def load(start: Path, overrides: Mapping[str, Any], environ: Mapping[str, str], 
     )  # fmt: skip
 
 
-def _is_home(file: files.File, root: Path, source: Source) -> bool:
+def _is_home(file: locate.File, root: Path, source: Source) -> bool:
     """Whether the targets that the file names are this project's and not one's around or inside it."""
     return root == (project_root(Path.cwd()) if source.path else file.path.parent)
 
 
-def _hear_file(file: files.File, root: Path, said: _Said) -> tuple[ConfiguredTarget, ...]:
+def _hear_file(file: locate.File, root: Path, said: _Said) -> tuple[ConfiguredTarget, ...]:
     places = Places(file.text)
     table = dict(file.table)
     wrong: list[tuple[int, str]] = []
@@ -112,7 +112,7 @@ def _hear_file(file: files.File, root: Path, said: _Said) -> tuple[ConfiguredTar
     return targets
 
 
-def _hear_key(key: str, value: Any, file: files.File, said: _Said) -> str:
+def _hear_key(key: str, value: Any, file: locate.File, said: _Said) -> str:
     """What is wrong with a key of the file; empty when it was taken."""
     option = BY_KEY.get(key.replace("-", "_"))
     if option is None:
@@ -126,7 +126,7 @@ def _hear_key(key: str, value: Any, file: files.File, said: _Said) -> str:
     return ""
 
 
-def _unknown(key: str, file: files.File) -> str:
+def _unknown(key: str, file: locate.File) -> str:
     if key == "tool" and not file.prefix:
         return f"in {file.path.name} the keys stand at the top, without [tool.gradhook]"
     known = [*(o.toml for o in OPTIONS), "targets"]

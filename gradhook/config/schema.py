@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradhook.config.settings import DEFAULT, OPTIONS, Option
-from gradhook.config.targets import BOTH, CLAIM, EXACT_ONLY, SURROGATE_ONLY
+from gradhook.config.target_tables import BOTH, CLAIM, EXACT_ONLY, SURROGATE_ONLY
 
 Schema = dict[str, Any]
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from gradhook.model import RTOL
+from gradhook.model.results import RTOL
 
 DEFAULT = "default"
 """In a setting with a level for each code: the one of all codes that are not named."""

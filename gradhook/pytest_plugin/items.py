@@ -17,15 +17,15 @@ from typing import Any
 
 import pytest
 
-from gradhook.cli.view import seen
-from gradhook.errors import GradhookError
-from gradhook.model import ClaimKind, Target, TargetReport, Verdict
-from gradhook.report import Report
+from gradhook.cli.display import seen
+from gradhook.execution.runner import asking
+from gradhook.execution.session import Project, find
+from gradhook.model.errors import GradhookError
+from gradhook.model.protocol import Job
+from gradhook.model.report import Report
+from gradhook.model.results import ClaimKind, Target, TargetReport, Verdict
 from gradhook.reporters import terminal
-from gradhook.reporters.wording import advice, answers, clean, flat
-from gradhook.running import asking
-from gradhook.session import Project, find
-from gradhook.wire import Job
+from gradhook.reporters.formatting import advice, answers, clean, flat
 
 _WIDTH = 100
 

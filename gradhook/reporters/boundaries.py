@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gradhook.model import Outcome, TargetReport
+from gradhook.model.results import Outcome, TargetReport
 from gradhook.reporters.markdown import TEXT, code, row, table_head
 
 _CODE = "GRD207"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gradhook.model import Finding, TargetReport, Verdict
-from gradhook.report import Notice, Report
-from gradhook.reporters.wording import advice, answers, clean, flat, place
+from gradhook.model.report import Notice, Report
+from gradhook.model.results import Finding, TargetReport, Verdict
+from gradhook.reporters.formatting import advice, answers, clean, flat, place
 
 
 def render(report: Report, *, only_failures: bool = False) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradhook.report import Report
-from gradhook.reporters.wording import clean
+from gradhook.model.report import Report
+from gradhook.reporters.formatting import clean
 
 
 def slowest(report: Report, count: int) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gradhook.report import Report
+from gradhook.model.report import Report
 
 _PACKAGES = {"gradhook": "gradhook", "python": "Python", "jax": "jax", "jaxlib": "jaxlib", "numpy": "numpy"}
 

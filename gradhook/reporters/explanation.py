@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from gradhook.accounts import Account, Comparison, Drawn
-from gradhook.model import Outcome, TargetReport, Verdict
-from gradhook.pictures import Curve
-from gradhook.reporters.wording import clean, flat, resolution
+from gradhook.model.plots import Curve
+from gradhook.model.results import Outcome, TargetReport, Verdict
+from gradhook.model.trace import Account, Comparison, Drawn
+from gradhook.reporters.formatting import clean, flat, resolution
 
 _STYLE = {
     Verdict.PASS: "32", Verdict.FAIL: "1;31", Verdict.ERROR: "1;31", Verdict.UNDECIDED: "1;33", Verdict.SKIP: "2",

@@ -11,10 +11,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from gradhook.model import Finding, TargetReport, Verdict
-from gradhook.report import Notice, Report
-from gradhook.reporters.ranking import worst_first
-from gradhook.reporters.wording import advice, answers, clean, flat, spot
+from gradhook.model.report import Notice, Report
+from gradhook.model.results import Finding, TargetReport, Verdict
+from gradhook.reporters.formatting import advice, answers, clean, flat, spot
+from gradhook.reporters.sorting import worst_first
 
 _SEVERITY = {
     Verdict.ERROR: "blocker", Verdict.FAIL: "critical", Verdict.UNDECIDED: "minor", Verdict.SKIP: "info",

@@ -10,16 +10,16 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from gradhook.model import TargetReport
-from gradhook.report import Report
-from gradhook.reporters import changes, plots
-from gradhook.reporters.elements import el, page, table
+from gradhook.model.report import Report
+from gradhook.model.results import TargetReport
+from gradhook.reporters import baseline_changes, html_plots
 from gradhook.reporters.environment import environment_table
+from gradhook.reporters.formatting import WORSE_FIRST, advice, answers, ignored, resolution, summary
+from gradhook.reporters.html_elements import el, page, table
 from gradhook.reporters.html_style import STYLE
 from gradhook.reporters.html_target import WORDS, badge, section
 from gradhook.reporters.markdown import cut
-from gradhook.reporters.ranking import worst_first
-from gradhook.reporters.wording import WORSE_FIRST, advice, answers, ignored, resolution, summary
+from gradhook.reporters.sorting import worst_first
 
 _LONGEST = 160
 REMEDY = "No plots: they need pygal. Install it where gradhook runs: pip install 'gradhook[html]'."
@@ -27,7 +27,7 @@ REMEDY = "No plots: they need pygal. Install it where gradhook runs: pip install
 
 def render(report: Report, sources: Mapping[tuple[str, int], str] = MappingProxyType({})) -> str:
     """The whole document; ``sources`` are lines of code, by path and line, that are shown where findings stand."""
-    draws = plots.available()
+    draws = html_plots.available()
     targets = [(f"t{number}", target) for number, target in enumerate(worst_first(report.targets), 1)]
     verdict = WORDS[report.verdict] if targets else "nothing checked"
     body = [
@@ -83,9 +83,9 @@ def _row(anchor: str, report: TargetReport) -> ET.Element:
 
 def _notices(report: Report) -> Iterator[ET.Element]:
     if report.against:
-        head = el("h2", f"asks less than {changes.revision(report)}")
-        yield el("section", head, table(changes.HEAD, changes.rows(report)))
-    if notices := changes.others(report):
+        head = el("h2", f"asks less than {baseline_changes.revision(report)}")
+        yield el("section", head, table(baseline_changes.HEAD, baseline_changes.rows(report)))
+    if notices := baseline_changes.others(report):
         rows = [(f"{n.path}:{n.line}", n.code, n.message) for n in notices]
         yield el("section", el("h2", "notices"), table(("place", "code", "message"), rows))
 

@@ -6,10 +6,10 @@ import math
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
 
-from gradhook.model import Finding
-from gradhook.pictures import Curve, Jacobian
-from gradhook.reporters.elements import Child, el, table
-from gradhook.reporters.wording import resolution
+from gradhook.model.plots import Curve, Jacobian
+from gradhook.model.results import Finding
+from gradhook.reporters.formatting import resolution
+from gradhook.reporters.html_elements import Child, el, table
 
 _OFF = 1e-6
 """Part of the largest number by which an element must be off to be marked."""

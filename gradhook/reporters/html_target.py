@@ -5,12 +5,12 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping
 
-from gradhook.model import ClaimKind, Finding, Outcome, TargetReport, Verdict
-from gradhook.reporters import plots
+from gradhook.model.results import ClaimKind, Finding, Outcome, TargetReport, Verdict
+from gradhook.reporters import html_plots
 from gradhook.reporters.boundaries import NAMES, boundary_rows
-from gradhook.reporters.elements import el, lines, table
+from gradhook.reporters.formatting import advice, answers, asked, bias, both_modes, place, resolution, spot
+from gradhook.reporters.html_elements import el, lines, table
 from gradhook.reporters.html_numbers import curve_table, matrices, numbers
-from gradhook.reporters.wording import advice, answers, asked, bias, both_modes, place, resolution, spot
 
 Sources = Mapping[tuple[str, int], str]
 WORDS = {
@@ -79,8 +79,8 @@ def _curve(of: Finding | Outcome, draws: bool) -> Iterator[ET.Element]:
     """The plot, with its numbers for those who do not see it."""
     if of.curve is None:
         return
-    caption = f"{plots.subject(of.curve)}, in {of.code}"
-    drawing = plots.convergence(of.curve) if draws else None
+    caption = f"{html_plots.subject(of.curve)}, in {of.code}"
+    drawing = html_plots.convergence(of.curve) if draws else None
     figure = [el("figure", drawing, el("figcaption", caption))] if drawing is not None else []
     yield from figure
     yield el("details", el("summary", f"the numbers of {of.code}"), curve_table(of.curve))
@@ -98,7 +98,7 @@ def _pictures(outcome: Outcome, draws: bool) -> Iterator[ET.Element]:
         case = f", case {outcome.case}" if outcome.case else ""
         yield matrices(outcome.jacobian, f"the Jacobian by {outcome.code}{case}")
     for stairs in outcome.staircases if draws else ():
-        if (drawing := plots.staircase(stairs)) is not None:
+        if (drawing := html_plots.staircase(stairs)) is not None:
             caption = f"value of {stairs.output} and its derivative by the rule, along {stairs.input}"
             yield el("figure", drawing, el("figcaption", caption))
     if rows := list(boundary_rows(outcome)):

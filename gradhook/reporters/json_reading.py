@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gradhook.model import ClaimKind, Finding, Outcome, Resolved, Seconds, Target, TargetReport, Verdict, worst
-from gradhook.pictures import Curve, Jacobian, Staircase
-from gradhook.report import Change, Ignored, Notice, Report
+from gradhook.model.plots import Curve, Jacobian, Staircase
+from gradhook.model.protocol import build, parse, plain
+from gradhook.model.report import Change, Ignored, Notice, Report
+from gradhook.model.results import ClaimKind, Finding, Outcome, Resolved, Seconds, Target, TargetReport, Verdict, worst
 from gradhook.reporters.json_report import SCHEMA
-from gradhook.wire import build, parse, plain
 
 _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _NUMBERS = frozenset({"claimed", "measured", "error", "tolerance", "resolution"})

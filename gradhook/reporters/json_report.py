@@ -10,8 +10,8 @@ from dataclasses import asdict
 from enum import Enum
 from typing import Any
 
-from gradhook.model import Finding, Outcome, TargetReport
-from gradhook.report import Ignored, Notice, Report
+from gradhook.model.report import Ignored, Notice, Report
+from gradhook.model.results import Finding, Outcome, TargetReport
 
 SCHEMA = 2
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
-from gradhook.model import Finding, TargetReport, Verdict
-from gradhook.report import Report
-from gradhook.reporters.wording import advice, answers, bias, clean, flat, place, resolution
+from gradhook.model.report import Report
+from gradhook.model.results import Finding, TargetReport, Verdict
+from gradhook.reporters.formatting import advice, answers, bias, clean, flat, place, resolution
 
 _ELEMENTS = {Verdict.FAIL: "failure", Verdict.UNDECIDED: "failure", Verdict.ERROR: "error", Verdict.SKIP: "skipped"}
 

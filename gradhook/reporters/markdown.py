@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from gradhook.reporters.wording import clean
+from gradhook.reporters.formatting import clean
 
 NAME, TEXT = 200, 700
 """Characters that are kept of a name, and of a message or a command."""

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from gradhook.pages import Page
+from gradhook.model.rule_docs import Page
 
 _EXITS = {"notice": 0, "fail": 1, "undecided": 1, "error": 2}
 _KEYS = {

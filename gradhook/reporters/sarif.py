@@ -13,10 +13,10 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
-from gradhook.model import Finding, TargetReport, Verdict
-from gradhook.report import Notice, Report
-from gradhook.reporters.ranking import worst_first
-from gradhook.reporters.wording import advice, answers, flat
+from gradhook.model.report import Notice, Report
+from gradhook.model.results import Finding, TargetReport, Verdict
+from gradhook.reporters.formatting import advice, answers, flat
+from gradhook.reporters.sorting import worst_first
 
 MOST = 25_000
 """Results that GitHub takes; the worst come first."""

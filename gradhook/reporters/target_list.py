@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from gradhook.model import Target
-from gradhook.report import Notice
-from gradhook.reporters.wording import clean, flat
+from gradhook.model.report import Notice
+from gradhook.model.results import Target
+from gradhook.reporters.formatting import clean, flat
 
 SCHEMA = 1
 

@@ -7,17 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from gradhook.model import ClaimKind, Finding, Resolved, TargetReport, Verdict, worst
-from gradhook.pictures import Curve
-from gradhook.report import Report
-from gradhook.reporters import changes
-from gradhook.reporters.beside import advised, changed, noticed
+from gradhook.model.plots import Curve
+from gradhook.model.report import Report
+from gradhook.model.results import ClaimKind, Finding, Resolved, TargetReport, Verdict, worst
+from gradhook.reporters import baseline_changes
+from gradhook.reporters.convergence_chart import ladder
 from gradhook.reporters.durations import slowest
 from gradhook.reporters.environment import environment_parts
-from gradhook.reporters.ladder import ladder
-from gradhook.reporters.markdown import cut
-from gradhook.reporters.screen import MARGIN, STYLE, View, below, dotted, row, unbroken, wrapped
-from gradhook.reporters.wording import (
+from gradhook.reporters.formatting import (
     WORSE_FIRST,
     answers,
     asked,
@@ -32,6 +29,9 @@ from gradhook.reporters.wording import (
     spot,
     summary,
 )
+from gradhook.reporters.markdown import cut
+from gradhook.reporters.terminal_advice import advised, changed, noticed
+from gradhook.reporters.terminal_layout import MARGIN, STYLE, View, below, dotted, row, unbroken, wrapped
 
 _LONGEST_NAME = 28
 _ROOM_FOR_TEXT = 44  # where a column of names would leave less than this, text goes below the name
@@ -68,7 +68,7 @@ def render(
     view = View(width, color, verbose, quiet, only_failures, blocks, sources)
     parts = [_file(path, targets, view) for path, targets in _by_file(report.targets, view)]
     parts += [lines] if not only_failures and (lines := advised(report.targets, view)) else []
-    parts += [noticed(notices, view)] if (notices := changes.others(report)) and not only_failures else []
+    parts += [noticed(notices, view)] if (notices := baseline_changes.others(report)) and not only_failures else []
     parts += [changed(report, view)] if report.against else []
     parts += [lines] if (lines := list(slowest(report, durations))) else []
     parts += [lines] if (lines := _left(report, view)) else []

@@ -6,17 +6,17 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gradhook.errors import GradhookError
-from gradhook.model import UNCLAIMED, Target
-from gradhook.report import Notice
-from gradhook.scan.answers import Configured, abroad, askable, notices, targets
+from gradhook.model.errors import GradhookError
+from gradhook.model.report import Notice
+from gradhook.model.results import UNCLAIMED, Target
 from gradhook.scan.comments import Comment, comments
-from gradhook.scan.excluding import excluder
-from gradhook.scan.listing import absolute, list_files, list_folder
-from gradhook.scan.project import Project, found_in, found_or_none, open_project
-from gradhook.scan.reading import read
+from gradhook.scan.files import absolute, list_files, list_folder
+from gradhook.scan.globs import excluder
+from gradhook.scan.parse import read
+from gradhook.scan.prefilter import sift
 from gradhook.scan.records import Found
-from gradhook.scan.sifting import sift
+from gradhook.scan.repository import Project, found_in, found_or_none, open_project
+from gradhook.scan.targets import Configured, abroad, askable, notices, targets
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from gradhook.cli.step import arguments
-from gradhook.errors import GradhookError
+from gradhook.model.errors import GradhookError
 
 SOURCE = Path(__file__).parents[2]
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from gradhook import running, session
-from gradhook.launch import launch
-from gradhook.report import Report
+from gradhook.execution import runner, session
+from gradhook.execution.supervisor.pool import launch
+from gradhook.model.report import Report
 
 FAKE_BOOT = Path(__file__).parents[1] / "fake_boot.py"
 
@@ -54,7 +54,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, git: Callable[..., 
         made.starts.append(request)
         return launch(python, request, **more)
 
-    monkeypatch.setattr(running, "launch", functools.partial(counted, boot=FAKE_BOOT))
+    monkeypatch.setattr(runner, "launch", functools.partial(counted, boot=FAKE_BOOT))
     monkeypatch.delenv("CI", raising=False)
     monkeypatch.delenv("GRADHOOK_CACHE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user"))

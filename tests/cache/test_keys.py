@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gradhook.cache.fingerprints import content
+from gradhook.execution.cache.fingerprints import content
 
 F = "from gradhook import gradcheck\n{imports}\n@gradcheck(args=(1.0,){more})\ndef {name}(x):\n    {body}\n"
 
@@ -267,14 +267,14 @@ def test_the_options_of_a_configured_target(project: Any) -> None:
 
 
 def test_gradhooks_own_code(warm: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from gradhook.cache import basis
+    from gradhook.execution.cache import cache_key
 
-    monkeypatch.setattr(basis, "_source", lambda package: "another version")
+    monkeypatch.setattr(cache_key, "_source", lambda package: "another version")
     assert warm.check() == PASSED
 
 
 def test_a_large_file_is_known_by_its_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from gradhook.cache import fingerprints
+    from gradhook.execution.cache import fingerprints
 
     monkeypatch.setattr(fingerprints, "LARGE", 10)
     file = tmp_path / "weights"

@@ -19,8 +19,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradhook.cache.secret import is_signed, key, sign
-from gradhook.cache.store import Store, open_store
+from gradhook.execution.cache.signing_key import is_signed, key, sign
+from gradhook.execution.cache.store import Store, open_store
 
 A = "from gradhook import gradcheck\n@gradcheck(args=(1.0,))\ndef f(x):\n    return x\n"
 PASSED, CACHED = {"a:f": "pass"}, {"a:f": "cached"}

@@ -8,9 +8,9 @@ import pytest
 
 from gradhook.checks import Check
 from gradhook.comparison.judge import Tolerance
-from gradhook.model import Outcome
-from gradhook.numerics.instruments import Demands, Instruments, Situation
-from gradhook.numerics.programs import Clock
+from gradhook.model.results import Outcome
+from gradhook.numerics.autodiff.programs import Clock
+from gradhook.numerics.function_probe import Demands, Instruments, Situation
 
 Ask = Callable[..., Outcome]
 _DECLARED = frozenset({"forward", "derivative_of", "rule"})

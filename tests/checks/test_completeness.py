@@ -8,7 +8,7 @@ import pytest
 
 import gradhook
 from gradhook.checks import Check, all_checks
-from gradhook.model import Rule
+from gradhook.model.results import Rule
 
 PACKAGE = Path(gradhook.__file__).parent
 MODULES = sorted(file.stem for file in (PACKAGE / "checks").glob("grd*.py"))
@@ -20,7 +20,7 @@ def test_every_module_is_asked() -> None:
 
 @pytest.mark.parametrize("name", MODULES)
 def test_a_check_has_its_page(name: str) -> None:
-    assert (PACKAGE / "rules" / f"{name[:6].upper()}.md").read_text(encoding="utf-8").strip()
+    assert (PACKAGE / "checks" / "rules" / f"{name[:6].upper()}.md").read_text(encoding="utf-8").strip()
 
 
 @pytest.mark.parametrize("name", MODULES)

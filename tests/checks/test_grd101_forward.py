@@ -12,7 +12,7 @@ import pytest
 
 from gradhook import normal, positive, simplex, spd, uniform
 from gradhook.checks import grd101_forward as check
-from gradhook.model import Verdict
+from gradhook.model.results import Verdict
 
 
 @jax.custom_jvp

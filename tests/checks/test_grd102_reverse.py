@@ -10,7 +10,7 @@ import pytest
 
 from gradhook import normal
 from gradhook.checks import grd102_reverse as check
-from gradhook.model import Verdict
+from gradhook.model.results import Verdict
 
 
 @jax.custom_vjp

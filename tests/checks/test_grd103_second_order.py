@@ -11,7 +11,7 @@ import pytest
 
 from gradhook import normal
 from gradhook.checks import grd103_second_order as check
-from gradhook.model import Verdict
+from gradhook.model.results import Verdict
 
 
 @jax.custom_jvp

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gradhook.checks import grd104_primal_code as check
-from gradhook.model import Verdict
+from gradhook.model.results import Verdict
 
 POINT = np.array([0.3, -1.2])
 

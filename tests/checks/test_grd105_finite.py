@@ -11,7 +11,7 @@ import pytest
 
 from gradhook import normal
 from gradhook.checks import grd105_finite as check
-from gradhook.model import Verdict
+from gradhook.model.results import Verdict
 
 
 def _unsafe_root(x: Any) -> Any:

@@ -11,8 +11,8 @@ import pytest
 
 from gradhook import normal
 from gradhook.checks import grd106_known as check
-from gradhook.errors import GradhookError
-from gradhook.model import Verdict
+from gradhook.model.errors import GradhookError
+from gradhook.model.results import Verdict
 
 X = np.array([0.5, -1.0])
 

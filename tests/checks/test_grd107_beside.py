@@ -13,10 +13,10 @@ from jax.scipy.sparse.linalg import cg
 
 from gradhook import normal, ones, spd
 from gradhook.checks import grd107_beside as check
-from gradhook.model import Verdict
-from gradhook.numerics.demands import Demands, Situation
-from gradhook.numerics.instruments import Instruments
-from gradhook.numerics.programs import Clock
+from gradhook.model.results import Verdict
+from gradhook.numerics.autodiff.programs import Clock
+from gradhook.numerics.case import Demands, Situation
+from gradhook.numerics.function_probe import Instruments
 
 EYE = jnp.eye(3)
 ORDINARY = jnp.array([0.31, -0.72, 1.13])

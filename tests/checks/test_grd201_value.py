@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from gradhook.checks import grd201_value as check
-from gradhook.model import Verdict
+from gradhook.model.results import Verdict
 
 X = np.array([0.4, -0.4, 1e9 + 0.5, np.nan])
 

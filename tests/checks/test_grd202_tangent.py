@@ -11,7 +11,7 @@ import pytest
 
 from gradhook import normal, uniform
 from gradhook.checks import grd202_tangent as check
-from gradhook.model import Verdict
+from gradhook.model.results import Verdict
 
 X = np.array([0.5, -0.2, 1.7])
 

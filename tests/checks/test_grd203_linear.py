@@ -11,7 +11,7 @@ import pytest
 
 from gradhook import normal, uniform
 from gradhook.checks import grd203_linear as check
-from gradhook.model import Verdict
+from gradhook.model.results import Verdict
 
 X = uniform(4, low=-3, high=3)
 

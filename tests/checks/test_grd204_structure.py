@@ -11,7 +11,7 @@ import pytest
 
 from gradhook import uniform
 from gradhook.checks import grd204_structure as check
-from gradhook.model import Finding, Verdict
+from gradhook.model.results import Finding, Verdict
 
 X = uniform(4, low=-3, high=3)
 MASK = np.array([True, False, True, True])

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from gradhook import normal, uniform
 from gradhook.checks import grd205_composition as check
-from gradhook.model import Verdict
+from gradhook.model.results import Verdict
 
 X = uniform(4, low=-3, high=3)
 

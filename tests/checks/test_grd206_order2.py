@@ -10,7 +10,7 @@ import pytest
 
 from gradhook import uniform
 from gradhook.checks import grd206_order2 as check
-from gradhook.model import Verdict
+from gradhook.model.results import Verdict
 
 X = uniform(4, low=-3, high=3)
 

@@ -11,7 +11,7 @@ import pytest
 
 from gradhook import normal, uniform
 from gradhook.checks import grd207_boundaries as check
-from gradhook.model import Verdict
+from gradhook.model.results import Verdict
 
 X = uniform(4, low=-3, high=3)
 

@@ -11,10 +11,10 @@ import pytest
 
 from gradhook import normal
 from gradhook.checks import grd301_routes as check
-from gradhook.model import Verdict
-from gradhook.numerics import routes
-from gradhook.numerics.instruments import Demands, Instruments, Situation
-from gradhook.numerics.programs import Clock
+from gradhook.model.results import Verdict
+from gradhook.numerics.autodiff import consistency
+from gradhook.numerics.autodiff.programs import Clock
+from gradhook.numerics.function_probe import Demands, Instruments, Situation
 
 
 def _square(shift: float, factor: float) -> Any:
@@ -177,7 +177,7 @@ def test_only_what_a_rule_could_make_differ_is_compiled(ask: Any) -> None:
 
 
 def test_a_way_that_takes_too_long_to_compile_is_named(ask: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(routes, "EQUATIONS", 3)
+    monkeypatch.setattr(consistency, "EQUATIONS", 3)
     outcome = ask(check, lambda x, y: _right_product(x, y), 1.5, 2.0)
     assert outcome.verdict is Verdict.SKIP
     assert "by linearize: not asked, it takes" in outcome.note

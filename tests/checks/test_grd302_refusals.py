@@ -11,7 +11,7 @@ import pytest
 
 from gradhook import normal
 from gradhook.checks import grd302_refusals as check
-from gradhook.model import Verdict
+from gradhook.model.results import Verdict
 
 
 def _vectors_only(x: Any) -> Any:

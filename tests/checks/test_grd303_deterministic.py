@@ -11,7 +11,7 @@ import numpy as np
 
 from gradhook import key, normal
 from gradhook.checks import grd303_deterministic as check
-from gradhook.model import Verdict
+from gradhook.model.results import Verdict
 
 
 def test_a_right_function(ask: Any) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from gradhook import normal
 from gradhook.checks import grd410_vacuous as check
-from gradhook.model import Verdict
+from gradhook.model.results import Verdict
 
 
 @pytest.mark.parametrize(

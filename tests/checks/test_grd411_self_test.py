@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from gradhook import normal
 from gradhook.checks import grd411_self_test as check
-from gradhook.model import Verdict
+from gradhook.model.results import Verdict
 
 
 def test_it_is_asked_on_request_only(ask: Any) -> None:

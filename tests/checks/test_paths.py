@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import pytest
 
 from gradhook.checks import grd101_forward as check
-from gradhook.model import CheckSettings, ClaimKind, Target, Verdict
-from gradhook.worker.examine import examine
+from gradhook.execution.worker.examine import examine
+from gradhook.model.results import CheckSettings, ClaimKind, Target, Verdict
 
 
 def _root(a: Any) -> Any:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from gradhook import session
 from gradhook.cli.main import run
 from gradhook.config.settings import OPTIONS
-from gradhook.ignoring import standing
-from gradhook.model import Finding, TargetReport, Verdict
-from gradhook.report import Report
+from gradhook.execution import session
+from gradhook.model.report import Report
+from gradhook.model.results import Finding, TargetReport, Verdict
+from gradhook.projects.suppressions import standing
 
 WORDS = {"bad": Verdict.FAIL, "kink": Verdict.UNDECIDED, "gone": Verdict.ERROR, "later": Verdict.SKIP}
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gradhook.cli.printing import paints, shows_progress
-from gradhook.cli.view import path_from
+from gradhook.cli.display import path_from
+from gradhook.cli.output import paints, shows_progress
 
 
 class Terminal(io.StringIO):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import gradhook as package
-from gradhook.pages import codes
+from gradhook.model.rule_docs import codes
 
 REPOSITORY = Path(package.__file__).parents[1]
 CASES = [

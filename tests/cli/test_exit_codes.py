@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from gradhook import session
-from gradhook.errors import GradhookError
+from gradhook.execution import session
+from gradhook.model.errors import GradhookError
 
 RULE = "@jax.custom_jvp\ndef unclaimed(x):\n    return x\n"
 

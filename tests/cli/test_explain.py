@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gradhook.model import Target
+from gradhook.model.results import Target
 
 SOURCE = """
 import jax
@@ -50,8 +50,8 @@ def losses(tmp_path: Path) -> Path:
 @pytest.fixture
 def meant(losses: Path, gradhook, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
     """The names of the targets that a run would check."""
-    from gradhook import session
-    from gradhook.report import Report
+    from gradhook.execution import session
+    from gradhook.model.report import Report
 
     asked: list[Target] = []
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from gradhook import running
-from gradhook.launch import launch
+from gradhook.execution import runner
+from gradhook.execution.supervisor.pool import launch
 
 FAKE_BOOT = Path(__file__).parents[1] / "fake_boot.py"
 MODULE = """
@@ -35,7 +35,7 @@ TOML = '[tool.gradhook.targets."os:getcwd"]\nargs = []\nslow = true\n'
 
 @pytest.fixture
 def check(gradhook: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    monkeypatch.setattr(running, "launch", functools.partial(launch, boot=FAKE_BOOT))
+    monkeypatch.setattr(runner, "launch", functools.partial(launch, boot=FAKE_BOOT))
     (tmp_path / "pyproject.toml").write_text(TOML, encoding="utf-8")
     (tmp_path / "m.py").write_text(MODULE, encoding="utf-8")
     return functools.partial(gradhook, "check", "--python", sys.executable, "--report", "json=r.json")

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradhook.cli.progress import fitted, progress
-from gradhook.model import ClaimKind, Target
+from gradhook.model.results import ClaimKind, Target
 
 
 class Terminal(io.StringIO):

@@ -13,11 +13,11 @@ import jsonschema
 import pytest
 from markdown_it import MarkdownIt
 
-from gradhook import session
+from gradhook.cli.display import rebased, repository
 from gradhook.cli.formats import FORMS
-from gradhook.cli.shards import Shard, read
-from gradhook.cli.view import rebased, repository
-from gradhook.report import Report
+from gradhook.cli.sharding import Shard, read
+from gradhook.execution import session
+from gradhook.model.report import Report
 
 DOCS = Path(__file__).parents[2] / "docs"
 RULE = "\n@jax.custom_jvp\ndef unclaimed(x):\n    return x\n"
@@ -78,7 +78,7 @@ def test_paths_outside_the_repository_are_absolute(rich_like: Report) -> None:
 
 @pytest.fixture
 def rich_like() -> Report:
-    from gradhook.model import ClaimKind, Target, TargetReport, Verdict
+    from gradhook.model.results import ClaimKind, Target, TargetReport, Verdict
 
     def made(path: str) -> TargetReport:
         return TargetReport(Target("m", "f", path, 1, 1, ClaimKind.EXACT, "/w/a"), Verdict.PASS)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from gradhook.pages import codes
+from gradhook.model.rule_docs import codes
 
 
 def test_a_page(gradhook) -> None:

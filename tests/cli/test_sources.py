@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from gradhook.cli.sources import sources
-from gradhook.model import ClaimKind, Finding, Target, TargetReport, Verdict
-from gradhook.report import Report
+from gradhook.model.report import Report
+from gradhook.model.results import ClaimKind, Finding, Target, TargetReport, Verdict
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from gradhook import session
 from gradhook.cli import watch
-from gradhook.report import Ignored, Report
+from gradhook.execution import session
+from gradhook.model.report import Ignored, Report
 
 FILES = {
     "pyproject.toml": "",

@@ -66,10 +66,13 @@ sys.exit(code)
 @pytest.mark.parametrize(
     ("arguments", "without"),
     [
-        (["--help"], {"jax", "numpy", "subprocess", "gradhook.session", "gradhook.running", "traceback"}),
-        (["check", "--help"], {"jax", "numpy", "subprocess", "gradhook.session"}),
+        (
+            ["--help"],
+            {"jax", "numpy", "subprocess", "gradhook.execution.session", "gradhook.execution.runner", "traceback"},
+        ),
+        (["check", "--help"], {"jax", "numpy", "subprocess", "gradhook.execution.session"}),
         (["list"], {"jax", "numpy"}),
-        (["check"], {"jax", "numpy", "gradhook.running", "gradhook.launch"}),
+        (["check"], {"jax", "numpy", "gradhook.execution.runner", "gradhook.execution.supervisor.pool"}),
     ],
 )
 def test_what_is_not_loaded(tmp_path: Path, arguments: list[str], without: set[str]) -> None:

@@ -11,7 +11,7 @@ import pytest
 from gradhook.comparison.compare import SHOWN, compare
 from gradhook.comparison.judge import Estimate, Tolerance
 from gradhook.comparison.probe import Fault, Label, Narrowing, Study, Witness
-from gradhook.model import Outcome, Shape, Verdict
+from gradhook.model.results import Outcome, Shape, Verdict
 
 EMPTY = np.zeros((0, 0))
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gradhook.comparison.judge import DIFFERENCES, Estimate, Tolerance, columns_of, disputed, judge, shape_of
-from gradhook.model import RTOL, Shape, Verdict
+from gradhook.model.results import RTOL, Shape, Verdict
 
 PASS, FAIL, UNDECIDED = Verdict.PASS, Verdict.FAIL, Verdict.UNDECIDED
 SHAPES = list(Shape)

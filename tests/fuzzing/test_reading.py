@@ -11,9 +11,9 @@ from fuzz import reading
 from fuzz.samples import MESSAGES, REPORTS
 
 from gradhook.cli.main import run
-from gradhook.errors import GradhookError
+from gradhook.model.errors import GradhookError
+from gradhook.model.protocol import decode
 from gradhook.reporters.json_reading import read
-from gradhook.wire import decode
 
 COUNT = 120
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from gradhook.comparison.probe import Narrowing
-from gradhook.numerics.drawing import generator
-from gradhook.numerics.held import gather, hold
+from gradhook.numerics.function import gather, hold
 from gradhook.numerics.jaxpr.dependence import dependence
+from gradhook.numerics.sampling import generator
 
 
 def _narrowings(function: Any, x: Any = 0.5) -> list[Narrowing]:

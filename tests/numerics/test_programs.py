@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from gradhook.numerics.programs import Clock, Programs, derivative
+from gradhook.numerics.autodiff.programs import Clock, Programs, derivative
 
 POINT = np.array([0.3, -0.7])
 JACOBIAN = np.array([[np.cos(0.3), 0.0], [-0.7, 0.3], [0.0, 2 * -0.7]])

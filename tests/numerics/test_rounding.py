@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from gradhook.numerics import rounding
+from gradhook.numerics.autodiff import rounding
 
 EPS = float(np.finfo(np.float64).eps)
 X = np.array([0.5, 19.0, 1.7])

@@ -12,10 +12,10 @@ import pytest
 
 from gradhook import normal
 from gradhook.checks import grd101_forward, grd102_reverse, grd103_second_order
-from gradhook.model import Outcome, Verdict
-from gradhook.numerics.demands import Demands, Situation
-from gradhook.numerics.instruments import Instruments
-from gradhook.numerics.programs import Clock
+from gradhook.model.results import Outcome, Verdict
+from gradhook.numerics.autodiff.programs import Clock
+from gradhook.numerics.case import Demands, Situation
+from gradhook.numerics.function_probe import Instruments
 
 PASS, FAIL, UNDECIDED = Verdict.PASS, Verdict.FAIL, Verdict.UNDECIDED
 Function = Callable[..., Any]

@@ -15,7 +15,7 @@ from typing import Any
 HERE = Path(__file__).resolve()
 sys.path[0] = str(HERE.parents[2])
 
-from gradhook.model import CheckSettings, Finding, Outcome, Target, TargetReport, Verdict  # noqa: E402
+from gradhook.model.results import CheckSettings, Finding, Outcome, Target, TargetReport, Verdict  # noqa: E402
 
 del sys.path[0]
 
@@ -45,7 +45,7 @@ def environment() -> Mapping[str, Any]:
 
 
 def as_worker() -> None:
-    from gradhook.worker import boot, main
+    from gradhook.execution.worker import boot, main
 
     boot.serve(lambda request, send, receive: main.main(request, send, receive, lambda: (examine, environment)))
 
@@ -53,11 +53,11 @@ def as_worker() -> None:
 def as_command() -> None:
     from functools import partial
 
-    from gradhook import running
     from gradhook.cli.main import main
-    from gradhook.launch import launch
+    from gradhook.execution import runner
+    from gradhook.execution.supervisor.pool import launch
 
-    running.launch = partial(launch, boot=HERE)  # type: ignore[assignment]
+    runner.launch = partial(launch, boot=HERE)  # type: ignore[assignment]
     main()
 
 

@@ -38,9 +38,9 @@ TRIES = {
     "from a fork": "pid = os.fork(); pid or (everywhere(green('liar', 2)), os._exit(0)); pid and os.waitpid(pid, 0)",
     "from a child": "import subprocess; subprocess.run([sys.executable, '-c', 'import os\\n'"
     "'for n in range(3, 400):\\n try: os.write(n, b\\\"x\\\\n\\\")\\n except OSError: pass'], close_fds=False)",
-    "a judge of its own": "import gradhook.model; gradhook.model.worst = lambda verdicts: gradhook.model.Verdict.PASS",
-    "an encoder of its own": "import gradhook.wire; gradhook.wire.encode = lambda m: '{}'",
-    "another code for ours": "import gradhook.wire as w; w.plain.__code__ = (lambda value: 'pass').__code__",
+    "a judge of its own": "import gradhook.model.results as r; r.worst = lambda verdicts: r.Verdict.PASS",
+    "an encoder of its own": "import gradhook.model.protocol; gradhook.model.protocol.encode = lambda m: '{}'",
+    "another code for ours": "import gradhook.model.protocol as w; w.plain.__code__ = (lambda value: 'pass').__code__",
     "a report of its own": "json.dump({'schema': 1, 'verdict': 'pass'}, open('report.json', 'w'))",
 }
 

@@ -17,11 +17,12 @@ from typing import Any
 import pytest
 
 import gradhook
-from gradhook.cli import printing
+from gradhook.cli import output
 from gradhook.cli.main import run
-from gradhook.launch import excess, leftovers
-from gradhook.launch.process import surroundings
-from gradhook.worker import boot, state
+from gradhook.execution.supervisor import cleanup, limits
+from gradhook.execution.supervisor.process import surroundings
+from gradhook.execution.worker import boot
+from gradhook.execution.worker.isolation import process_state
 
 PACKAGE = Path(gradhook.__file__).parent
 
@@ -57,18 +58,18 @@ class Process:
 
 def test_a_worker_of_windows_has_a_group_so_that_ctrl_c_is_ours(windows: pytest.MonkeyPatch) -> None:
     windows.setattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0x200, raising=False)
-    assert leftovers.group() == {"creationflags": 0x200}
+    assert cleanup.group() == {"creationflags": 0x200}
 
 
 def test_a_worker_elsewhere_has_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert leftovers.group() == {"start_new_session": True}
+    assert cleanup.group() == {"start_new_session": True}
 
 
 def test_a_worker_of_windows_ends_with_its_tree(windows: pytest.MonkeyPatch) -> None:
     programs, process = Programs(), Process()
     windows.setattr(subprocess, "run", programs)
-    leftovers.end_group(process)  # type: ignore[arg-type]
+    cleanup.end_group(process)  # type: ignore[arg-type]
     assert programs.commands == [["taskkill", "/F", "/T", "/PID", "4242"]]
     assert process.killed == 1
 
@@ -77,37 +78,37 @@ def test_a_worker_of_windows_ends_with_its_tree(windows: pytest.MonkeyPatch) -> 
 def test_a_group_that_is_gone_is_no_trouble() -> None:
     child = subprocess.Popen([sys.executable, "-c", ""], start_new_session=True)
     child.wait()
-    leftovers.end_group(child)  # type: ignore[arg-type]
+    cleanup.end_group(child)  # type: ignore[arg-type]
 
 
 def test_the_memory_of_a_process_on_macos(monkeypatch: pytest.MonkeyPatch) -> None:
     programs = Programs("  123456\n")
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setattr(subprocess, "run", programs)
-    assert excess.resident(7) == 123456 * 1024
+    assert limits.resident(7) == 123456 * 1024
     assert programs.commands == [["ps", "-o", "rss=", "-p", "7"]]
     programs.answer = ""
-    assert excess.resident(7) == 0, "it has ended"
+    assert limits.resident(7) == 0, "it has ended"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no ps")
 def test_ps_and_proc_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     """The program that macOS is asked by, asked here."""
-    own = excess.resident(os.getpid())
+    own = limits.resident(os.getpid())
     try:
         subprocess.run(["ps"], capture_output=True, check=False)
     except OSError:
         pytest.skip("no ps")
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert own > 5 * excess.MEGABYTE and excess.resident(os.getpid()) == pytest.approx(own, rel=0.3)
+    assert own > 5 * limits.MEGABYTE and limits.resident(os.getpid()) == pytest.approx(own, rel=0.3)
 
 
 def test_no_marks_are_looked_for_where_there_is_no_proc(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "1").mkdir()
-    (tmp_path / "1" / "environ").write_bytes(f"{leftovers.VARIABLE}=m".encode())
+    (tmp_path / "1" / "environ").write_bytes(f"{cleanup.VARIABLE}=m".encode())
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setattr(os, "kill", lambda pid, number: pytest.fail("nobody is to be killed"))
-    leftovers.end_marked("m", tmp_path)
+    cleanup.end_marked("m", tmp_path)
 
 
 class Kernel:
@@ -138,7 +139,7 @@ def test_timers_and_signals_that_a_system_lacks(monkeypatch: pytest.MonkeyPatch)
         monkeypatch.delattr(signal, name, raising=False)
     tracer = sys.gettrace()
     try:
-        state._quiet()
+        process_state._quiet()
     finally:
         sys.settrace(tracer)
 
@@ -156,7 +157,7 @@ def test_a_console_of_an_old_code_page(monkeypatch: pytest.MonkeyPatch, tmp_path
 
 
 def test_reports_are_utf8_with_unix_line_ends_everywhere(tmp_path: Path) -> None:
-    printing.deliver("λ\nµ\n", tmp_path / "r")
+    output.deliver("λ\nµ\n", tmp_path / "r")
     assert (tmp_path / "r").read_bytes() == "λ\nµ\n".encode()
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from gradhook.errors import GradhookError
+from gradhook.model.errors import GradhookError
 
 CLAIM = "from gradhook import gradcheck\n\n@gradcheck(args=(1.0,))\ndef f(x):\n    return True\n"
 ALL = {f"{file}_innocent:{name}": verdict for file in "az" for name, verdict in (("right", "pass"), ("wrong", "fail"))}

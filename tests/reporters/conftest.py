@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from gradhook.model import ClaimKind, Finding, Outcome, Seconds, Target, TargetReport, Verdict
-from gradhook.pictures import Curve, Jacobian, Staircase
-from gradhook.report import Ignored, Notice, Report
+from gradhook.model.plots import Curve, Jacobian, Staircase
+from gradhook.model.report import Ignored, Notice, Report
+from gradhook.model.results import ClaimKind, Finding, Outcome, Seconds, Target, TargetReport, Verdict
 
 CURVE = Curve(
     "d out / d delta[3]", "rev", -0.5, 0.5, 2e-11, "smooth",

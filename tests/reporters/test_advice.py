@@ -9,19 +9,19 @@ from typing import Any
 
 import pytest
 
-from gradhook.model import ClaimKind, Finding, Outcome, TargetReport, Verdict
-from gradhook.report import Report
+from gradhook.model.report import Report
+from gradhook.model.results import ClaimKind, Finding, Outcome, TargetReport, Verdict
 from gradhook.reporters import (
-    annotations,
     concise,
     explanation,
+    github_annotations,
+    github_summary,
     gitlab,
     html,
     json_reading,
     json_report,
     junit,
     sarif,
-    summary,
     terminal,
 )
 
@@ -90,15 +90,15 @@ def test_advice_alone_may_end_with_nothing_to_report(report: Report) -> None:
 
 
 def test_github_shows_notices(report: Report) -> None:
-    lines = annotations.render(report).splitlines()
+    lines = github_annotations.render(report).splitlines()
     assert [line.split(" ", 1)[0] for line in lines] == ["::error", "::notice", "::notice", "::notice"]
-    assert TEXT in annotations.render(report)
+    assert TEXT in github_annotations.render(report)
 
 
 def test_github_says_how_many_notices_are_missing(target: Build) -> None:
     findings = tuple(Finding("GRD204", Verdict.ADVICE, f"for size {n}", path="a.py", line=n) for n in range(1, 13))
-    lines = annotations.render(Report((target("f", Verdict.PASS, findings=findings),))).splitlines()
-    assert len(lines) == annotations.MOST and "3 more notices: the summary" in lines[-1]
+    lines = github_annotations.render(Report((target("f", Verdict.PASS, findings=findings),))).splitlines()
+    assert len(lines) == github_annotations.MOST and "3 more notices: the summary" in lines[-1]
 
 
 def test_sarif_and_gitlab(report: Report) -> None:
@@ -120,7 +120,7 @@ def test_junit_has_it_in_the_output_of_a_case_that_passes(report: Report) -> Non
 
 
 def test_the_summary_has_a_table_of_it(report: Report) -> None:
-    page = summary.render(report)
+    page = github_summary.render(report)
     assert "### Advice" in page and page.index("### Failed") < page.index("### Advice")
     assert page.count("`GRD204`") == 2 and "3 advice" in page
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from gradhook.model import ClaimKind, Finding, Outcome, Verdict
-from gradhook.report import Report
-from gradhook.reporters import html, json_report, junit, summary, terminal
-from gradhook.reporters.wording import bias
+from gradhook.model.report import Report
+from gradhook.model.results import ClaimKind, Finding, Outcome, Verdict
+from gradhook.reporters import github_summary, html, json_report, junit, terminal
+from gradhook.reporters.formatting import bias
 
 SMALL, LARGE = (f"bias: differs from the true derivative by up to {size}" for size in ("0.5", "3"))
 UNKNOWN = "bias: no true derivative was found to compare with"
-FORMATS = {"terminal": terminal, "summary": summary, "junit": junit, "json": json_report}
+FORMATS = {"terminal": terminal, "summary": github_summary, "junit": junit, "json": json_report}
 
 
 def surrogate(target: Any, verdict: Verdict, *notes: str) -> Any:

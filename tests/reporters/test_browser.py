@@ -15,15 +15,15 @@ from pathlib import Path
 
 import pytest
 
-from gradhook.report import Report
-from gradhook.reporters import plots
+from gradhook.model.report import Report
+from gradhook.reporters import html_plots
 from gradhook.reporters.html import render
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 BROWSER = next((found for name in NAMES if (found := shutil.which(name))), None)
 pytestmark = [
     pytest.mark.skipif(BROWSER is None, reason=f"no browser here: none of {', '.join(NAMES)} is on PATH"),
-    pytest.mark.skipif(not plots.available(), reason="pygal, which draws, comes with the extras html and test"),
+    pytest.mark.skipif(not html_plots.available(), reason="pygal, which draws, comes with the extras html and test"),
 ]
 Browse = Callable[..., str]
 

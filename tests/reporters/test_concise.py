@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gradhook.model import Finding, Verdict
-from gradhook.report import Notice, Report
+from gradhook.model.report import Notice, Report
+from gradhook.model.results import Finding, Verdict
 from gradhook.reporters.concise import render
 
 

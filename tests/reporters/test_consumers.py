@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from gradhook.report import Report
+from gradhook.model.report import Report
 from gradhook.reporters import junit, sarif
 
 Give = Callable[[Report], Report]

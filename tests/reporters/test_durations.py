@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradhook.model import Seconds, Verdict
-from gradhook.report import Report
+from gradhook.model.report import Report
+from gradhook.model.results import Seconds, Verdict
 from gradhook.reporters import terminal
 from gradhook.reporters.durations import slowest
 

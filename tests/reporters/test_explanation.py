@@ -6,9 +6,9 @@ import json
 import math
 from dataclasses import replace
 
-from gradhook.accounts import Account, Comparison, Drawn
-from gradhook.model import Finding, Outcome, TargetReport, Verdict
-from gradhook.pictures import Curve
+from gradhook.model.plots import Curve
+from gradhook.model.results import Finding, Outcome, TargetReport, Verdict
+from gradhook.model.trace import Account, Comparison, Drawn
 from gradhook.reporters.explanation import as_json, as_text
 
 from .conftest import build

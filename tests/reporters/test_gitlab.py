@@ -9,8 +9,8 @@ import jsonschema
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradhook.model import ClaimKind, Finding, Target, TargetReport, Verdict
-from gradhook.report import Notice, Report
+from gradhook.model.report import Notice, Report
+from gradhook.model.results import ClaimKind, Finding, Target, TargetReport, Verdict
 from gradhook.reporters.gitlab import render
 
 FORMAT = {  # https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format

@@ -11,14 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gradhook.model import ClaimKind, Finding, Outcome, Target, TargetReport, Verdict
-from gradhook.pictures import Curve, Jacobian, Staircase
-from gradhook.report import Notice, Report
-from gradhook.reporters import plots
+from gradhook.model.plots import Curve, Jacobian, Staircase
+from gradhook.model.report import Notice, Report
+from gradhook.model.results import ClaimKind, Finding, Outcome, Target, TargetReport, Verdict
+from gradhook.reporters import html_plots
 from gradhook.reporters.html import REMEDY, render
 
 VOID = {"meta", "input", "br"}
-with_plots = pytest.mark.skipif(not plots.available(), reason="pygal, which draws, comes with the extras html and test")
+with_plots = pytest.mark.skipif(
+    not html_plots.available(), reason="pygal, which draws, comes with the extras html and test"
+)
 
 
 class Page(HTMLParser):
@@ -108,7 +110,7 @@ def test_pictures(pictured: Report) -> None:
 
 
 def test_without_the_library_the_numbers_are_there_and_the_remedy(pictured: Report, monkeypatch) -> None:
-    monkeypatch.setattr(plots, "available", lambda: False)
+    monkeypatch.setattr(html_plots, "available", lambda: False)
     page = Page(render(pictured))
     assert page.all("svg") == []
     assert REMEDY in page.words
@@ -167,8 +169,8 @@ def test_foreign_text_is_text(text: str) -> None:
 def test_any_numbers_are_drawn_or_left_out(rows: list[tuple[float, ...]], shape: str) -> None:
     steps, central, noise, left, right = zip(*rows, strict=True) if rows else ((),) * 5
     sides = (left, right) if shape != "smooth" else ((), ())
-    plots.convergence(Curve("x", "fwd", 1.0, 1.0, 0.1, shape, steps, central, noise, *sides))
-    plots.staircase(Staircase("x", "y", steps, central, left))
+    html_plots.convergence(Curve("x", "fwd", 1.0, 1.0, 0.1, shape, steps, central, noise, *sides))
+    html_plots.staircase(Staircase("x", "y", steps, central, left))
 
 
 def test_five_hundred_targets_are_a_page_that_one_can_send(pictured: Report, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from gradhook.report import Report
+from gradhook.model.report import Report
 from gradhook.reporters.json_reading import read
 from gradhook.reporters.json_report import render
 

@@ -10,8 +10,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from gradhook.model import Verdict
-from gradhook.report import Report
+from gradhook.model.report import Report
+from gradhook.model.results import Verdict
 from gradhook.reporters.json_report import SCHEMA, render
 
 PUBLISHED = json.loads((Path(__file__).parents[2] / "docs" / "report.schema.json").read_text(encoding="utf-8"))

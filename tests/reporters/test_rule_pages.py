@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from gradhook.pages import Page, codes, pages
+from gradhook.model.rule_docs import Page, codes, pages
 from gradhook.reporters.rule_pages import as_json, as_markdown, as_text
 
 PAGE = Page(

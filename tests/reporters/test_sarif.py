@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradhook.model import ClaimKind, Finding, Target, TargetReport, Verdict
-from gradhook.report import Report
+from gradhook.model.report import Report
+from gradhook.model.results import ClaimKind, Finding, Target, TargetReport, Verdict
 from gradhook.reporters.sarif import MOST, render
 
 

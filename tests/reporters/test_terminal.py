@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradhook.model import ClaimKind, Finding, Outcome, Target, TargetReport, Verdict
-from gradhook.pictures import Curve
-from gradhook.report import Notice, Report
+from gradhook.model.plots import Curve
+from gradhook.model.report import Notice, Report
+from gradhook.model.results import ClaimKind, Finding, Outcome, Target, TargetReport, Verdict
 from gradhook.reporters.terminal import render
 
 SCREEN = """\

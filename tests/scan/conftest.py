@@ -6,7 +6,7 @@ from textwrap import dedent
 
 import pytest
 
-from gradhook.model import Target
+from gradhook.model.results import Target
 from gradhook.scan import Scan, scan
 
 

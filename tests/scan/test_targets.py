@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from gradhook.model import ClaimKind
+from gradhook.model.results import ClaimKind
 
 # Each line of the expectation: qualname, line, mark, claim, source.
 CASES = {

@@ -7,8 +7,8 @@ import jax
 import pytest
 
 from gradhook.checks import all_checks
-from gradhook.model import CheckSettings, ClaimKind, Outcome, Target, Verdict, worst
-from gradhook.worker.examine import examine
+from gradhook.execution.worker.examine import examine
+from gradhook.model.results import CheckSettings, ClaimKind, Outcome, Target, Verdict, worst
 
 Answers = dict[str, list[Outcome]]
 Examine = Callable[..., Answers]

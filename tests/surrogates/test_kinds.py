@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gradhook import normal, uniform
-from gradhook.model import ClaimKind, Verdict
+from gradhook.model.results import ClaimKind, Verdict
 
 X = uniform(5, low=-3, high=3)
 

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from gradhook import case, normal, uniform
-from gradhook.model import Verdict
+from gradhook.model.results import Verdict
 
 spec = importlib.util.spec_from_file_location("surrogate_rules", Path(__file__).with_name("rules.py"))
 assert spec and spec.loader

@@ -27,10 +27,12 @@ def test_only_gradhook_is_visible(repository: Any, notes: Any, tmp_path: Path) -
     site = tmp_path / "site"
     shutil.copytree(Path(gradhook.__file__).parent, site / "gradhook", ignore=shutil.ignore_patterns("__pycache__"))
     (site / "neighbour.py").touch()
-    (site / "gradhook" / "worker" / "examine.py").write_text(EXAMINE)
-    (site / "gradhook" / "worker" / "environment.py").write_text(ENVIRONMENT)
+    (site / "gradhook" / "execution" / "worker" / "examine.py").write_text(EXAMINE)
+    (site / "gradhook" / "execution" / "worker" / "environment.py").write_text(ENVIRONMENT)
     repository.write("mod.py", "import gradhook\n@gradcheck(args=())  # f\ndef f(): return gradhook.__file__\n")
-    launched = repository.launch(repository.target("mod.py", "f"), boot=site / "gradhook" / "worker" / "boot.py")
+    launched = repository.launch(
+        repository.target("mod.py", "f"), boot=site / "gradhook" / "execution" / "worker" / "boot.py"
+    )
     assert notes(launched) == [repr(str(site / "gradhook" / "__init__.py"))]
     assert launched.environment["visible"] == ["gradhook"]
     assert launched.environment["click"] is False

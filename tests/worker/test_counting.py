@@ -11,8 +11,8 @@ pytest.importorskip("jax")
 import jax
 import jax.numpy as jnp
 
-from gradhook.model import CheckSettings, ClaimKind, Target, TargetReport, Verdict
-from gradhook.worker.counting import counted
+from gradhook.execution.worker.counting import counted
+from gradhook.model.results import CheckSettings, ClaimKind, Target, TargetReport, Verdict
 
 
 def test_each_target_has_its_own_count() -> None:

@@ -8,7 +8,7 @@ import jax
 import pytest
 
 import gradhook
-from gradhook.worker.environment import environment
+from gradhook.execution.worker.environment import environment
 
 
 def test_what_the_numbers_rest_on(monkeypatch: pytest.MonkeyPatch) -> None:

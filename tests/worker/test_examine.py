@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from gradhook import case, integers, key, normal, positive, raises, spd, uniform
-from gradhook.model import CheckSettings, ClaimKind, Finding, Outcome, Progress, Target, TargetReport, Verdict
-from gradhook.worker.examine import examine
+from gradhook.execution.worker.examine import examine
+from gradhook.model.results import CheckSettings, ClaimKind, Finding, Outcome, Progress, Target, TargetReport, Verdict
 
 PASS, FAIL, UNDECIDED, ERROR, SKIP = (
     Verdict.PASS, Verdict.FAIL, Verdict.UNDECIDED, Verdict.ERROR, Verdict.SKIP,

@@ -12,10 +12,10 @@ import jax.numpy as jnp
 import pytest
 
 from gradhook import case, normal, positive
-from gradhook.model import CheckSettings, ClaimKind, Target, TargetReport, Verdict
-from gradhook.numerics.demands import Situation
-from gradhook.worker.examine import examine
-from gradhook.worker.methods import lacks_instance, owner
+from gradhook.execution.worker.cases.methods import lacks_instance, owner
+from gradhook.execution.worker.examine import examine
+from gradhook.model.results import CheckSettings, ClaimKind, Target, TargetReport, Verdict
+from gradhook.numerics.case import Situation
 
 
 class Affine:

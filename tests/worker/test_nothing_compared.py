@@ -14,9 +14,9 @@ import pytest
 
 from gradhook import normal, raises
 from gradhook.checks import all_checks
-from gradhook.model import CheckSettings, ClaimKind, Finding, Outcome, Rule, Target, TargetReport, Verdict
-from gradhook.worker import examine as module
-from gradhook.worker.examine import examine
+from gradhook.execution.worker import examine as module
+from gradhook.execution.worker.examine import examine
+from gradhook.model.results import CheckSettings, ClaimKind, Finding, Outcome, Rule, Target, TargetReport, Verdict
 
 PASS, SKIP, UNDECIDED = Verdict.PASS, Verdict.SKIP, Verdict.UNDECIDED
 COMPARING = {"exact": ("GRD101", "GRD102"), "surrogate": ("GRD201", "GRD202")}

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from gradhook import normal, uniform
-from gradhook.model import CheckSettings, ClaimKind, Target, TargetReport, Verdict
-from gradhook.worker.examine import examine
+from gradhook.execution.worker.examine import examine
+from gradhook.model.results import CheckSettings, ClaimKind, Target, TargetReport, Verdict
 
 X = uniform(4, low=-3, high=3)
 

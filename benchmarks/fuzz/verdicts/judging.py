@@ -15,10 +15,10 @@ from fuzz.verdicts.source import Wrong, faulty, plain
 from gradhook.checks import grd101_forward, grd102_reverse, grd105_finite
 from gradhook.comparison.compare import compared
 from gradhook.comparison.probe import BALANCED, Fault, Study
-from gradhook.model import Verdict, worst
-from gradhook.numerics.demands import Demands, Situation
-from gradhook.numerics.instruments import Instruments
-from gradhook.numerics.programs import Clock
+from gradhook.model.results import Verdict, worst
+from gradhook.numerics.autodiff.programs import Clock
+from gradhook.numerics.case import Demands, Situation
+from gradhook.numerics.function_probe import Instruments
 
 Array = NDArray[np.float64]
 CHECKS = (grd101_forward, grd102_reverse, grd105_finite)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gradhook.comparison.judge import Estimate, Tolerance, columns_of, disputed
-from gradhook.model import Shape
+from gradhook.model.results import Shape
 from gradhook.numerics.finite_difference import noise, scales
 from gradhook.numerics.finite_difference import richardson as differences
 from gradhook.numerics.finite_difference import smoothness as signatures

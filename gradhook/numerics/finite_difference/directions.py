@@ -14,7 +14,7 @@ import numpy as np
 from gradhook.comparison.probe import Label
 from gradhook.numerics.finite_difference.richardson import Array
 from gradhook.numerics.finite_difference.scales import Lines
-from gradhook.numerics.trees import Leaf, Space
+from gradhook.numerics.flatten import Leaf, Space
 
 FULL = 64
 """Up to so many inputs the whole Jacobian is measured."""

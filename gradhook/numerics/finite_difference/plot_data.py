@@ -9,10 +9,10 @@ import numpy as np
 from gradhook.comparison.judge import shape_of
 from gradhook.comparison.messages import symbol
 from gradhook.comparison.probe import Fault, Label, Study
-from gradhook.model import Mode, Shape
+from gradhook.model.plots import Curve, Jacobian, Numbers
+from gradhook.model.results import Mode, Shape
+from gradhook.numerics.autodiff.derivatives import Laboratory
 from gradhook.numerics.finite_difference.richardson import Array, Ladder
-from gradhook.numerics.studies import Laboratory
-from gradhook.pictures import Curve, Jacobian, Numbers
 
 LARGEST = 400
 """Numbers of a Jacobian that is shown as a whole."""

@@ -16,13 +16,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from gradhook.comparison.probe import ALONG, BALANCED, Label
-from gradhook.numerics.drawing import generator
 from gradhook.numerics.finite_difference import directions
 from gradhook.numerics.finite_difference.directions import Directions
 from gradhook.numerics.finite_difference.richardson import Array
 from gradhook.numerics.finite_difference.scales import Lines
-from gradhook.numerics.held import Held
-from gradhook.numerics.trees import Leaf, Space
+from gradhook.numerics.flatten import Leaf, Space
+from gradhook.numerics.function import Held
+from gradhook.numerics.sampling import generator
 
 MANY = 2048
 """From so many outputs on, not every one is looked at on its own."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gradhook.model import Shape
+from gradhook.model.results import Shape
 from gradhook.numerics.finite_difference.richardson import RATIO, Array, Flags, Ladder
 
 WINDOW = 4

@@ -11,8 +11,8 @@ import numpy as np
 
 from gradhook.comparison.judge import Array, Flags
 from gradhook.comparison.probe import Label, Narrowing
-from gradhook.model import Mode
-from gradhook.numerics.held import Held
+from gradhook.model.results import Mode
+from gradhook.numerics.function import Held
 from gradhook.numerics.jaxpr.flows import LOOP, UNSEEN, Flow, Unreadable, flows
 
 

@@ -15,9 +15,9 @@ from typing import Any
 import jax.numpy as jnp
 
 from gradhook.comparison.probe import Narrowing
-from gradhook.numerics import jaxprs
-from gradhook.numerics.jaxprs import Place
-from gradhook.numerics.precision import narrowing
+from gradhook.numerics.jaxpr import traverse
+from gradhook.numerics.jaxpr.precision import narrowing
+from gradhook.numerics.jaxpr.traverse import Place
 
 Where = Callable[[], Place]
 """A place that is looked up where it is needed: that takes longer than the rest."""
@@ -62,19 +62,19 @@ def flows(jaxpr: Any, arguments: Sequence[Flow], around: Where = lambda: ("", 0)
     Raises:
         Unreadable: the jaxpr reads or writes mutable arrays.
     """
-    body = jaxprs.opened(jaxpr)
+    body = traverse.opened(jaxpr)
     known = dict.fromkeys(body.constvars, NOTHING) | dict(zip(body.invars, arguments, strict=True))
     for equation in body.eqns:
         if any(hasattr(atom.aval, "inner_aval") for atom in (*equation.invars, *equation.outvars)):
             raise Unreadable(equation.primitive.name)
-        inputs = [NOTHING if jaxprs.is_literal(atom) else known[atom] for atom in equation.invars]
+        inputs = [NOTHING if traverse.is_literal(atom) else known[atom] for atom in equation.invars]
         outputs = _outputs(equation, inputs, _where(jaxpr, equation, around))
         known.update(zip(equation.outvars, outputs, strict=True))
-    return [NOTHING if jaxprs.is_literal(atom) else known[atom] for atom in body.outvars]
+    return [NOTHING if traverse.is_literal(atom) else known[atom] for atom in body.outvars]
 
 
 def _where(jaxpr: Any, equation: Any, around: Where) -> Where:
-    return lambda: jaxprs.place_in(jaxpr, equation, around())
+    return lambda: traverse.place_in(jaxpr, equation, around())
 
 
 def joined(several: Iterable[Flow]) -> Flow:
@@ -105,12 +105,14 @@ def _outputs(equation: Any, inputs: list[Flow], here: Where) -> list[Flow]:
 
 def _called(equation: Any) -> Any | None:
     """The jaxpr that an equation runs on its own inputs: a call, or the primal code under a custom rule."""
-    if equation.primitive.name not in jaxprs.CALLS:
+    if equation.primitive.name not in traverse.CALLS:
         return None
-    inside = [jaxprs.primal_code(equation)] if equation.primitive.name in jaxprs.RULES else jaxprs.inner(equation)
+    inside = [traverse.primal_code(equation)] if equation.primitive.name in traverse.RULES else traverse.inner(equation)
     bodies = [part for part in inside if part is not None]
     sizes = (len(equation.invars), len(equation.outvars))
-    fits = len(bodies) == 1 and (len(jaxprs.opened(bodies[0]).invars), len(jaxprs.opened(bodies[0]).outvars)) == sizes
+    fits = (
+        len(bodies) == 1 and (len(traverse.opened(bodies[0]).invars), len(traverse.opened(bodies[0]).outvars)) == sizes
+    )
     return bodies[0] if fits else None
 
 
@@ -130,8 +132,8 @@ def _plain(equation: Any, inputs: list[Flow], here: Where) -> list[Flow]:
 
 
 def _inside(equation: Any, given: Flow, here: Where) -> Flow:
-    parts = list(jaxprs.inner(equation)) or [part for part in [jaxprs.primal_code(equation)] if part is not None]
-    found = [flows(part, [_of_kind(var, given) for var in jaxprs.opened(part).invars], here) for part in parts]
+    parts = list(traverse.inner(equation)) or [part for part in [traverse.primal_code(equation)] if part is not None]
+    found = [flows(part, [_of_kind(var, given) for var in traverse.opened(part).invars], here) for part in parts]
     return joined(flow for outputs in found for flow in outputs)
 
 
@@ -161,7 +163,7 @@ def _compared(atoms: Sequence[Any], inputs: Sequence[Flow]) -> Flow:
 
 
 def _scan(equation: Any, inputs: list[Flow], here: Where) -> list[Flow]:
-    constants, carries = jaxprs.scan_counts(equation)
+    constants, carries = traverse.scan_counts(equation)
     start, rows = inputs[constants : constants + carries], inputs[constants + carries :]
     return _repeated(equation.params["jaxpr"], inputs[:constants], start, rows, here)
 
@@ -184,15 +186,15 @@ def _while(equation: Any, inputs: list[Flow], here: Where) -> list[Flow]:
     (goes_on,) = flows(params["cond_jaxpr"], [*inputs[:asked], *carry], here)
     if not goes_on.chosen or not is_users(params["cond_jaxpr"]):
         return carry
-    body = jaxprs.opened(params["body_jaxpr"])
+    body = traverse.opened(params["body_jaxpr"])
     stays = [one is other for one, other in zip(body.invars[constants:], body.outvars, strict=True)]
     return [flow if still else flow.through(LOOP) for flow, still in zip(carry, stays, strict=True)]
 
 
 def is_users(condition: Any) -> bool:
     """Whether the accuracy of a loop is chosen by its user."""
-    path = jaxprs.definition(condition)[1].replace("\\", "/")
-    return not jaxprs.of_jax(path) or any(part in path for part in _SOLVERS)
+    path = traverse.definition(condition)[1].replace("\\", "/")
+    return not traverse.of_jax(path) or any(part in path for part in _SOLVERS)
 
 
 def is_inexact(atom: Any) -> bool:

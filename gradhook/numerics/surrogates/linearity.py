@@ -13,10 +13,10 @@ from gradhook.comparison.agreement import UNDERFLOW
 from gradhook.comparison.judge import ADJOINT, SURROGATE
 from gradhook.comparison.probe import Fault
 from gradhook.comparison.surrogate_probe import Trial
-from gradhook.model import Mode
+from gradhook.model.results import Mode
+from gradhook.numerics.autodiff.derivatives import along
 from gradhook.numerics.finite_difference.richardson import Array, Flags
-from gradhook.numerics.studies import along
-from gradhook.numerics.surrogates.battery import FAR, Battery
+from gradhook.numerics.surrogates.linearity_program import FAR, Battery
 
 TOLD_ELSEWHERE = "the mode itself raises"
 

@@ -11,13 +11,13 @@ import numpy as np
 from gradhook.comparison.agreement import UNDERFLOW, differ
 from gradhook.comparison.judge import SURROGATE
 from gradhook.comparison.surrogate_probe import Stray, Sweep
-from gradhook.numerics.drawing import generator
 from gradhook.numerics.finite_difference.richardson import Array, Flags
-from gradhook.numerics.surrogates.boundaries import boundaries
-from gradhook.numerics.surrogates.declared import eager_forward
-from gradhook.numerics.surrogates.lines import COUNT, Line, Points
-from gradhook.numerics.surrogates.ranges import Track, samples, tracks
-from gradhook.numerics.surrogates.ties import ties
+from gradhook.numerics.sampling import generator
+from gradhook.numerics.surrogates.declaration import eager_forward
+from gradhook.numerics.surrogates.discontinuities import boundaries
+from gradhook.numerics.surrogates.rounding_mode import ties
+from gradhook.numerics.surrogates.sweep_axes import Track, samples, tracks
+from gradhook.numerics.surrogates.sweep_program import COUNT, Line, Points
 
 STEP = 2.0**-20
 """Of the differences that tell whether a true derivative exists at a sample, and which: they need not be fine."""

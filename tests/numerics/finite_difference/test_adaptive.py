@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gradhook.comparison.judge import Estimate, Tolerance, judge
-from gradhook.model import Verdict
+from gradhook.model.results import Verdict
 from gradhook.numerics.finite_difference.adaptive import POINTS, measure
 from gradhook.numerics.finite_difference.richardson import Array
 from gradhook.numerics.finite_difference.scales import Lines

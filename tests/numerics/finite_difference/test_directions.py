@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gradhook
+from gradhook.annotations.inputs import Spec
 from gradhook.comparison.judge import Tolerance
-from gradhook.inputs import Spec
-from gradhook.model import CheckSettings, ClaimKind, Target
-from gradhook.numerics.drawing import draw, generator
+from gradhook.execution.worker.examine import examine
+from gradhook.model.results import CheckSettings, ClaimKind, Target
 from gradhook.numerics.finite_difference.adaptive import measure
 from gradhook.numerics.finite_difference.directions import FULL, choose, combination, dense, weights
 from gradhook.numerics.finite_difference.richardson import Array
-from gradhook.numerics.trees import Leaf, Space, vector_of
-from gradhook.worker.examine import examine
+from gradhook.numerics.flatten import Leaf, Space, vector_of
+from gradhook.numerics.sampling import draw, generator
 
 
 def _space(*shapes: tuple[int, ...]) -> Space:

@@ -11,12 +11,12 @@ import pytest
 
 from gradhook.checks import grd101_forward, grd102_reverse, grd103_second_order, grd207_boundaries
 from gradhook.comparison.judge import Tolerance
-from gradhook.model import Outcome, Verdict
-from gradhook.numerics.demands import Demands, Situation
+from gradhook.model.plots import Curve
+from gradhook.model.results import Outcome, Verdict
+from gradhook.numerics.autodiff.programs import Clock
+from gradhook.numerics.case import Demands, Situation
 from gradhook.numerics.finite_difference.plot_data import LARGEST
-from gradhook.numerics.instruments import Instruments
-from gradhook.numerics.programs import Clock
-from gradhook.pictures import Curve
+from gradhook.numerics.function_probe import Instruments
 
 
 def asked(check: Any, function: Any, *args: Any, curves: bool = True, **said: Any) -> Outcome:

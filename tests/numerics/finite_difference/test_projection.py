@@ -12,12 +12,12 @@ import pytest
 
 from gradhook import normal, positive, simplex
 from gradhook.checks import grd101_forward, grd102_reverse, grd103_second_order
-from gradhook.model import Verdict
-from gradhook.numerics.drawing import generator
+from gradhook.model.results import Verdict
+from gradhook.numerics.autodiff.programs import Clock
 from gradhook.numerics.finite_difference.projection import FOLLOWED, GROUPS, MANY, SAMPLED, entry, view, weights
-from gradhook.numerics.held import gather, hold
-from gradhook.numerics.instruments import Demands, Instruments, Situation
-from gradhook.numerics.programs import Clock
+from gradhook.numerics.function import gather, hold
+from gradhook.numerics.function_probe import Demands, Instruments, Situation
+from gradhook.numerics.sampling import generator
 
 SIZE = 3000
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradhook.model import Shape
+from gradhook.model.results import Shape
 from gradhook.numerics.finite_difference.richardson import Ladder
 from gradhook.numerics.finite_difference.smoothness import number, read
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from gradhook.comparison.probe import Label
-from gradhook.numerics.drawing import generator
-from gradhook.numerics.held import gather, hold
+from gradhook.numerics.function import gather, hold
 from gradhook.numerics.jaxpr.dependence import Dependence, dependence
+from gradhook.numerics.sampling import generator
 
 PAIR = (0.5, 0.75)
 

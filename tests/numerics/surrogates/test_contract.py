@@ -11,10 +11,10 @@ import pytest
 
 from gradhook.comparison.probe import Fault
 from gradhook.comparison.surrogate_probe import Contract
-from gradhook.errors import GradhookError
-from gradhook.numerics.demands import Demands, Situation
-from gradhook.numerics.instruments import Instruments
-from gradhook.numerics.programs import Clock
+from gradhook.model.errors import GradhookError
+from gradhook.numerics.autodiff.programs import Clock
+from gradhook.numerics.case import Demands, Situation
+from gradhook.numerics.function_probe import Instruments
 
 ROUTES = {"called plainly", "under jit", "under vmap", "under jvp", "under vjp"}
 

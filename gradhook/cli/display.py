@@ -1,0 +1,146 @@
+"""What of a report does a user get to see, and under which paths?
+
+Inside, paths start at a project's root; outside, at the working directory, from which they can be opened.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from gradhook.config import Config
+from gradhook.config.settings import BY_KEY
+from gradhook.model.errors import GradhookError
+from gradhook.model.report import Ignored, Notice, Report
+from gradhook.model.results import Finding, Target, TargetReport, Verdict
+
+if TYPE_CHECKING:
+    from gradhook.execution.session import Project
+
+Placed = TypeVar("Placed", Notice, Ignored)
+_REPEATED = ("order", "modes", "atol", "rtol", "seed", "timeout", "python", "platform", "self_test")
+
+
+def _said(value: Any) -> list[str]:
+    """What follows an option on the command line: nothing after a switch."""
+    if isinstance(value, bool):
+        return []
+    return [",".join(value) if isinstance(value, tuple) else f"{value:g}" if isinstance(value, float) else str(value)]
+
+
+def named(projects: Sequence[Project], names: Sequence[str]) -> tuple[Project, ...]:
+    """The projects with only those targets whose name contains one of ``names``, all of them if there are none."""
+    return tuple(project.only(lambda target: _has(target.name, names)) for project in projects)
+
+
+def chosen(projects: Sequence[Project], names: Sequence[str]) -> tuple[Project, ...]:
+    """As ``named``, where every one of the names has to be some target's.
+
+    Raises:
+        GradhookError: one of the names is in no target's name, though there are targets.
+    """
+    known = [target.name for project in projects for target in project.targets]
+    for name in names if known else ():
+        if not any(name in one for one in known):
+            near = difflib.get_close_matches(name, [*known, *(one.partition(":")[2] for one in known)], 1)
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            raise GradhookError(f"no target has {name!r} in its name", f"{hint}`gradhook list` shows the names")
+    return named(projects, names)
+
+
+def _has(name: str, parts: Sequence[str]) -> bool:
+    return not parts or any(part in name for part in parts)
+
+
+def seen(report: Report, projects: Sequence[Project], here: Path, names: Sequence[str] = ()) -> Report:
+    """The report as it is shown: targets with one of ``names``, notices that were asked for, paths from ``here``."""
+    configs = {str(project.config.root): project.config for project in projects}
+    targets = (t for t in report.targets if _has(t.target.name, names))
+    return replace(
+        report,
+        targets=tuple(_target_report(t, configs.get(t.target.root), here) for t in targets),
+        notices=tuple(_from(here, notice) for notice in report.notices),
+        ignored=tuple(_from(here, item) for item in report.ignored if _has(item.target, names) or not item.target),
+    )
+
+
+def notices(project: Project, here: Path) -> Iterator[Notice]:
+    """The notices that a project has without any check, their paths as seen from ``here``."""
+    from gradhook.projects.suppressions import standing  # it brings the scan, which `gradhook --help` does not need
+
+    yield from (_from(here, notice) for notice in standing(project.config, project.scan))
+
+
+def target_from(here: Path, target: Target) -> Target:
+    """The target, its path as seen from ``here``."""
+    return replace(target, path=path_from(here, target.path, target.root))
+
+
+def path_from(here: Path, path: str, root: str) -> str:
+    """A path below ``root`` as seen from ``here``; an absolute one stays, unless it is below ``here``."""
+    whole = Path(root, path)
+    if whole.is_relative_to(here) or not PurePath(path).is_absolute():
+        return PurePath(os.path.relpath(whole, here)).as_posix()
+    return path
+
+
+def _from(here: Path, item: Placed) -> Placed:
+    """A notice, or what was ignored, its path as seen from ``here``."""
+    return replace(item, path=path_from(here, item.path, item.root))
+
+
+def rebased(report: Report, here: Path, root: Path) -> Report:
+    """The report with its paths, which start at ``here``, as seen from ``root``; what is not below it is absolute."""
+
+    def moved(path: str) -> str:
+        whole = Path(os.path.normpath(here / path))
+        return (whole.relative_to(root) if whole.is_relative_to(root) else whole).as_posix()
+
+    def finding(found: Finding) -> Finding:
+        return replace(found, path=moved(found.path)) if found.path else found
+
+    targets = tuple(
+        replace(t, target=replace(t.target, path=moved(t.target.path)), findings=tuple(map(finding, t.findings)))
+        for t in report.targets
+    )
+    return replace(report, targets=targets, notices=tuple(replace(n, path=moved(n.path)) for n in report.notices))
+
+
+def repository(here: Path, environ: Mapping[str, str]) -> Path:
+    """The root of the repository around ``here``: git's, else the workspace of GitHub's runner, else ``here``."""
+    for folder in (here, *here.parents):
+        if (folder / ".git").exists():
+            return folder
+    workspace = Path(environ.get("GITHUB_WORKSPACE") or here)
+    return workspace if here.is_relative_to(workspace) else here
+
+
+def _target_report(report: TargetReport, config: Config | None, here: Path) -> TargetReport:
+    target = target_from(here, report.target)
+    again = _again(target, config)
+    findings = tuple(_finding(finding, target.root, again, here) for finding in report.findings)
+    return replace(report, target=target, findings=findings)
+
+
+def _finding(finding: Finding, root: str, again: str, here: Path) -> Finding:
+    path = None if finding.path is None else path_from(here, finding.path, root)
+    repeats = finding.reproduce or finding.verdict in (Verdict.FAIL, Verdict.UNDECIDED)
+    return replace(finding, path=path, reproduce=again if repeats else None)
+
+
+def _again(target: Target, config: Config | None) -> str:
+    """The command that asks about this target alone, with what was said of the numbers outside of files."""
+    words = ["gradhook", "check", target.path, "-k", target.name]
+    source = config.source if config else None
+    words += ["--isolated"] if source and source.isolated else []
+    words += ["--config", str(source.path)] if source and source.path else []
+    for key in _REPEATED if config else ():
+        if config is not None and not config.is_from_the_file(key):
+            value = getattr(config.settings, key)
+            words += [BY_KEY[key].flag, *_said(value)]
+    return shlex.join(words)

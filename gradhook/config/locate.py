@@ -1,0 +1,138 @@
+"""Which file holds the configuration of a project, and which table in it?
+
+As with ruff: ``gradhook.toml`` goes before ``[tool.gradhook]`` of the ``pyproject.toml`` beside it, and a folder
+without either has that of the nearest folder around it, up to the edge of the repository.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gradhook.config.text import KeyPath
+from gradhook.config.values import shown
+from gradhook.model.errors import GradhookError
+
+PYPROJECT, OWN = "pyproject.toml", "gradhook.toml"
+FILES = (PYPROJECT, OWN)
+_TABLE = ("tool", "gradhook")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Which file the user wants to be read: the nearest, the one at ``path``, or none."""
+
+    path: Path | None = None
+    isolated: bool = False
+
+
+@dataclass(frozen=True)
+class File:
+    """A file that was read: its text, the table of settings and where in the file that is.
+
+    ``shadowed`` is a file with settings beside it that is not heeded.
+    """
+
+    path: Path
+    text: str
+    table: dict[str, Any]
+    prefix: KeyPath
+    shadowed: Path | None = None
+
+
+def project_root(start: Path) -> Path:
+    """The nearest folder upwards with a configuration file or the repository's own; else the folder of ``start``.
+
+    The search ends at the repository's edge: settings never come from a folder around it.
+    """
+    start = Path(os.path.abspath(start))  # noqa: PTH100  # Path.absolute keeps "..", Path.resolve follows links
+    folder = start if start.is_dir() else start.parent
+    for parent in (folder, *folder.parents):
+        if any((parent / name).is_file() for name in FILES) or (parent / ".git").exists():
+            return parent
+    return folder
+
+
+def read(root: Path, source: Source) -> File | None:
+    """The configuration of the project at ``root``; none where nobody wrote one.
+
+    Raises:
+        GradhookError: a file cannot be read, or is no TOML.
+    """
+    if source.isolated:
+        return None
+    if source.path is not None:
+        path = Path(os.path.abspath(source.path))  # noqa: PTH100  # as above
+        return _chosen(path)
+    found = (_in_folder(folder) for folder in _around(root))
+    return next((file for file in found if file), None)
+
+
+def display(path: Path) -> str:
+    """Relative to the working directory where that is shorter."""
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+
+
+def _chosen(path: Path) -> File:
+    """A file that somebody named: a ``pyproject.toml``, or one with the keys at its top."""
+    file = _pyproject(path) if path.name == PYPROJECT else _own(path)
+    if path.name == PYPROJECT and not file.prefix:
+        raise GradhookError(f"{display(path)} has no [tool.gradhook]", "name another file, or write the table")
+    return file
+
+
+def _around(root: Path) -> Iterator[Path]:
+    """The folder and, inside a repository, those around it."""
+    folders = (root, *root.parents)
+    edge = next((n for n, folder in enumerate(folders) if (folder / ".git").exists()), 0)
+    yield from folders[: edge + 1]
+
+
+def _in_folder(folder: Path) -> File | None:
+    pyproject = _pyproject(folder / PYPROJECT) if (folder / PYPROJECT).is_file() else None
+    said = pyproject if pyproject and pyproject.prefix else None
+    if not (folder / OWN).is_file():
+        return said
+    own = _own(folder / OWN)
+    return File(own.path, own.text, own.table, own.prefix, said.path if said else None)
+
+
+def _own(path: Path) -> File:
+    text = _text(path)
+    return File(path, text, _parsed(text, path), ())
+
+
+def _pyproject(path: Path) -> File:
+    """``[tool.gradhook]``; an empty table with an empty prefix where there is none."""
+    text = _text(path)
+    table: Any = _parsed(text, path)
+    for key in _TABLE:
+        if key not in table:
+            return File(path, text, {}, ())
+        table = table[key]
+        if not isinstance(table, dict):
+            raise GradhookError(f"{display(path)}: {key} must be a table, not {shown(table)}", "write [tool.gradhook]")
+    return File(path, text, dict(table), _TABLE)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode().replace("\r\n", "\n")
+    except OSError as error:
+        raise GradhookError(f"{display(path)} cannot be read: {error.strerror}", "check its permissions") from error
+    except UnicodeDecodeError as error:
+        raise GradhookError(f"{display(path)} is not UTF-8 (byte {error.start})", "save it as UTF-8") from error
+
+
+def _parsed(text: str, path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        line = re.search(r"at line (\d+)", str(error))
+        place = f"{display(path)}:{line[1]}" if line else display(path)
+        raise GradhookError(f"{place}: not valid TOML: {error}", "mend the file and try again") from error

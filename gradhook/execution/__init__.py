@@ -1,0 +1,1 @@
+"""Execution of checks: session, cache, worker processes and their supervision."""

@@ -1,0 +1,102 @@
+"""What was in a file, said so shortly that it can be kept and compared?"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from functools import cache
+
+LARGE = 16 * 2**20
+"""From so many bytes on a file is known by its state on the disk; reading it would cost more than it is worth."""
+UNKNOWN = "?"
+"""The content of what could not be read, which is like nothing else, not even itself."""
+_INSTALLED = frozenset({"site-packages", "dist-packages"})
+_DEVICES = ("/proc/", "/sys/", "/dev/")
+_OWN = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH100, PTH120
+
+
+def digest(*parts: str | bytes) -> str:
+    """The SHA-256 of the parts and of where each ends."""
+    found = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
+        found.update(b"%d:" % len(data) + data)
+    return found.hexdigest()
+
+
+def stamp(path: str) -> str:
+    """A file's state on the disk: changes whenever its content does, and sometimes without; empty if there is none.
+
+    The time of the change of the inode is in it because nobody can set that one back.
+    """
+    try:
+        found = os.stat(path)  # noqa: PTH116 -- asked of every file of every run
+    except (OSError, ValueError):
+        return ""
+    return f"{found.st_size}:{found.st_mtime_ns}:{found.st_ctime_ns}:{found.st_ino}"
+
+
+def build(path: str) -> str:
+    """An installed file's state: that of its inode also changes when somebody else links to it, so it is left out."""
+    return ":".join(stamp(path).split(":")[:2])
+
+
+def content(path: str) -> str:
+    """A digest of a file's content, of a large file its state instead; empty if there is none.
+
+    ``"folder"`` for a folder, or the digest of its names where the path ends with a slash; ``"?"`` for what cannot be
+    read.
+    """
+    if path.endswith("/"):
+        return _names(path)
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 -- asked of every file of every run
+            if os.fstat(file.fileno()).st_size > LARGE:
+                return f"state {stamp(path)}"
+            return hashlib.sha256(file.read()).hexdigest()
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except (OSError, ValueError):
+        return "folder" if os.path.isdir(path) else UNKNOWN  # noqa: PTH112
+
+
+def _names(folder: str) -> str:
+    """A digest of what is in a folder, without what is hidden and what Python or we put there."""
+    try:
+        names = sorted(os.listdir(folder))  # noqa: PTH208
+    except OSError:
+        return ""
+    return "names " + digest(*(name for name in names if not name.startswith((".", "__pycache__"))))
+
+
+def seen(path: str) -> tuple[str, str]:
+    """Stamp and content, the stamp taken first: a change in between shows."""
+    return stamp(path), content(path)
+
+
+@cache
+def is_foreign(path: str) -> bool:
+    """Whether a file belongs to an installed distribution, to Python, to gradhook or to the system, not to a user."""
+    return is_standard(path) or is_installed(path) or is_own(path) or path.startswith(_DEVICES)
+
+
+def is_own(path: str) -> bool:
+    """Whether a file is part of gradhook."""
+    return path.startswith(_OWN + os.sep)
+
+
+def is_installed(path: str) -> bool:
+    """Whether a file lies where installers put distributions."""
+    return not _INSTALLED.isdisjoint(path.replace("\\", "/").split("/"))
+
+
+@cache
+def is_standard(path: str) -> bool:
+    """Whether a file is part of Python."""
+    return path.startswith(("<", _standard_library() + os.sep)) and not is_installed(path)
+
+
+@cache
+def _standard_library() -> str:
+    """Where Python's own modules lie; ``os`` is one of them."""
+    return os.path.dirname(os.path.abspath(str(os.__file__)))  # noqa: PTH100, PTH120

@@ -1,0 +1,114 @@
+"""What of a project was answered before, and what is kept of new answers? Where there can be no cache, all goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from gradhook.config import Config
+from gradhook.execution.cache import dependency_index
+from gradhook.execution.cache.cache_key import basis, is_known
+from gradhook.execution.cache.interpreter_facts import is_script, remembering
+from gradhook.execution.cache.passes import Passes, Recalled, recall, remember
+from gradhook.execution.cache.store import FOLDER, Store, open_store
+from gradhook.execution.interpreter import Interpreter, choose, probe
+from gradhook.execution.supervisor.process import surroundings
+from gradhook.model.protocol import MISFITS, Depended, Job
+from gradhook.model.results import CheckSettings, TargetReport
+from gradhook.scan.git import tracked
+
+_FALSE = ("", "0", "false", "no", "off")
+_TRACKED = f"git tracks {FOLDER}: take it out with `git rm -r --cached {FOLDER}`"
+
+
+@dataclass
+class Memory:
+    """The cache of one project, or none; ``trouble`` says why there is none though one was wanted."""
+
+    config: Config
+    environ: Mapping[str, str]
+    store: Store | None = None
+    trouble: str = ""
+    on: Passes | None = None
+    """The passes under what this run rests on; none before its interpreter is known."""
+
+    def python(self) -> Interpreter:
+        """The project's interpreter; one that was asked before is not started.
+
+        Raises:
+            GradhookError: there is none with JAX.
+        """
+        settings, root, origin = self.config.settings, self.config.root, self.config.origins["python"]
+        ask = remembering(probe, self.store) if self.store else probe
+        return choose(settings.python, root, self.environ, origin=origin, probe=ask)
+
+    def recall(self, python: Path, jobs: Sequence[Job], asked: Sequence[int], paths: Sequence[str]) -> Recalled:
+        """The answers that still hold; ``paths`` are those from which the worker would import first."""
+        environment = surroundings(python, platform(self.config), self.environ)
+        if self.store is None or not is_known(environment):
+            return Recalled()
+        if is_script(python):
+            self.trouble = f"{python} is a script, which may start any interpreter: name the interpreter itself"
+            return Recalled()
+        settings = {**_settings(self.config), "paths": list(paths)}
+        self.on = Passes(self.store, basis(python, environment, settings), environment)
+        return recall(self.on, jobs, asked)
+
+    def keep(self, jobs: Sequence[Job], answers: Answers, ran_on: Mapping[str, Any]) -> None:
+        """Keep what passed and what everything depended on; that this cannot be written ends nothing."""
+        if self.store is None or self.on is None or not answers.depended:
+            return
+        targets = {job.number: job.target for job in jobs} | {n: r.target for n, r in answers.reports.items()}
+        try:
+            self.store.prepare()
+            for depended in answers.depended:
+                remember(self.on, jobs, answers.reports, depended, ran_on)
+                dependency_index.keep(self.store, targets, depended)
+            self.store.prune()
+        except OSError as error:
+            self.trouble = f"{self.store.folder.parent} cannot be written: {error.strerror}"
+        except (*MISFITS, IndexError):
+            self.trouble = "a worker did not say properly on what its answers rest"
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What is known of the jobs: reports by number, and on what those of workers depend."""
+
+    reports: dict[int, TargetReport] = field(default_factory=dict)
+    depended: list[Depended] = field(default_factory=list)
+
+    def in_order(self) -> Iterator[TargetReport]:
+        """The reports in the order of the numbers."""
+        return (self.reports[number] for number in sorted(self.reports))
+
+
+def memory(config: Config, environ: Mapping[str, str]) -> Memory:
+    """The memory of a project, where one is wanted and possible."""
+    if not _is_wanted(config, environ):
+        return Memory(config, environ)
+    if (config.root / FOLDER).is_dir() and tracked(config.root, FOLDER):
+        return Memory(config, environ, trouble=_TRACKED)
+    try:
+        return Memory(config, environ, open_store(config.root, environ))
+    except OSError as error:
+        return Memory(config, environ, trouble=f"the key in your cache folder cannot be used: {error}")
+
+
+def platform(config: Config) -> str | None:
+    """The platform that somebody asked for."""
+    return None if config.origins["platform"] == "default" else config.settings.platform
+
+
+def _is_wanted(config: Config, environ: Mapping[str, str]) -> bool:
+    """In CI only if somebody says so: a machine that starts afresh has nothing to remember."""
+    by_itself = config.origins["cache"] == "default" and environ.get("CI", "").lower() not in _FALSE
+    return config.settings.cache and not by_itself
+
+
+def _settings(config: Config) -> dict[str, Any]:
+    """What can turn a verdict."""
+    names = [f.name for f in fields(CheckSettings) if hasattr(config.settings, f.name)]
+    return {name: getattr(config.settings, name) for name in (*names, "timeout", "max_memory")}

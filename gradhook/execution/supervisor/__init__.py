@@ -1,0 +1,1 @@
+"""The parent side of worker processes: start, feed, watch and end them."""

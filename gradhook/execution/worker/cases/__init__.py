@@ -1,0 +1,1 @@
+"""From a claim's options to the cases that are checked."""

@@ -1,0 +1,94 @@
+"""The instance that a method is called on, where the arguments of its claim leave it out."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from gradhook.annotations.inputs import Spec
+from gradhook.model.errors import GradhookError
+from gradhook.numerics.case import Situation
+from gradhook.numerics.flatten import is_array
+from gradhook.numerics.jaxpr.source import signature, written
+
+_DRAWN = {"full": "full(…)"}
+
+
+def bound(function: Callable[..., Any], situation: Situation) -> Callable[..., Any]:
+    """The function, on an instance of its class where it is a method and the arguments have none.
+
+    Raises:
+        GradhookError: its class cannot be built without arguments.
+    """
+    return partial(function, _instance(function, situation.args)) if lacks_instance(function, situation) else function
+
+
+def on_instance(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, on an instance of its class where it is a method: nothing gives arguments.
+
+    Raises:
+        GradhookError: its class cannot be built without arguments.
+    """
+    return function if owner(function) is None else partial(function, _instance(function, ()))
+
+
+def lacks_instance(function: Any, situation: Situation) -> bool:
+    """Whether a method's arguments are right but for the instance, which is neither an array nor a number."""
+    args = situation.args
+    if owner(function) is None or not _binds(function, (None, *args), situation):
+        return False
+    is_number = bool(args) and (isinstance(args[0], Spec) or is_array(args[0]))
+    return is_number or not _binds(function, args, situation)
+
+
+def owner(function: Any) -> type | None:
+    """The class of which a function is a plain method; None for static, class and bound methods."""
+    inner = written(function)
+    *outer, name = str(getattr(inner, "__qualname__", "")).split(".")
+    found: Any = sys.modules.get(str(getattr(inner, "__module__", "")))
+    for part in outer:
+        found = inspect.getattr_static(found, part, None)
+    if not outer or not inspect.isclass(found) or _is_bound(function):
+        return None
+    return None if isinstance(inspect.getattr_static(found, name, None), (staticmethod, classmethod)) else found
+
+
+def _is_bound(function: Any) -> bool:
+    while function is not None:
+        if inspect.ismethod(function) or isinstance(function, partial):
+            return True
+        function = getattr(function, "__wrapped__", None)
+    return False
+
+
+def _binds(function: Any, args: tuple[Any, ...], situation: Situation) -> bool:
+    try:
+        signature(function).bind(*args, **situation.kwargs)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _instance(function: Any, args: tuple[Any, ...]) -> Any:
+    kind = owner(function)
+    assert kind is not None
+    try:
+        return kind()
+    except Exception as error:
+        shown = ", ".join([f"{kind.__name__}(…)", *map(_shown, args)] if args else [f"{kind.__name__}(…)", "normal(3)"])
+        raise GradhookError(
+            f"`{written(function).__qualname__}` is a method: its args have no {kind.__name__} for "
+            f"`{next(iter(signature(function).parameters), 'self')}`, and {kind.__name__}() cannot be built without "
+            "arguments",
+            f"write args=lambda: ({shown})",
+        ) from error
+
+
+def _shown(value: Any) -> str:
+    """An argument as its author wrote it, or nearly so."""
+    if isinstance(value, Spec):
+        return _DRAWN.get(value.kind, f"{value.kind}({', '.join(map(str, value.shape))})")
+    return repr(value) if isinstance(value, (bool, int, float, complex, str)) else "…"

@@ -1,0 +1,41 @@
+"""How long does a target take from end to end, and how many programs does XLA compile for it?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import jax.monitoring
+
+from gradhook.model.results import CheckSettings, Progress, Target, TargetReport
+
+COMPILED = "/jax/core/compile/backend_compile_duration"
+"""JAX's event for each program that XLA compiles; it may come from any thread."""
+_durations: list[float] = []
+
+
+def counted(examine: Callable[..., TargetReport]) -> Callable[..., TargetReport]:
+    """``examine`` whose reports also tell wall time and compilations."""
+    jax.monitoring.register_event_duration_secs_listener(_hear)
+
+    def measured(
+        subject: Any,
+        target: Target,
+        options: Mapping[str, Any],
+        settings: CheckSettings,
+        announce: Callable[[str | Progress], None],
+    ) -> TargetReport:
+        before, started = len(_durations), time.perf_counter()
+        report = examine(subject, target, options, settings, announce)
+        wall = time.perf_counter() - started
+        return replace(report, seconds=replace(report.seconds, wall=wall, compilations=len(_durations) - before))
+
+    return measured
+
+
+def _hear(event: str, duration_secs: float, **kwargs: str | int) -> None:
+    del kwargs
+    if event == COMPILED:
+        _durations.append(duration_secs)

@@ -1,0 +1,42 @@
+"""Which environment variables does the user's own code read?"""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import FrameType
+from typing import Any
+
+from gradhook.execution.cache.fingerprints import is_foreign, is_standard
+
+
+def heard() -> set[str]:
+    """A set that is filled with the names of the variables that the user's code reads from now on.
+
+    ``os.environ`` asks a dictionary of its own; a dictionary that remembers what it was asked takes its place. Where
+    Python keeps it elsewhere, nothing is heard.
+    """
+    names: set[str] = set()
+    inner = getattr(os.environ, "_data", None)
+    if type(inner) is dict:
+        os.environ._data = _Listening(inner, names)  # type: ignore[attr-defined]
+    return names
+
+
+class _Listening(dict[Any, Any]):
+    def __init__(self, values: dict[Any, Any], names: set[str]) -> None:
+        super().__init__(values)
+        self._names = names
+
+    def __getitem__(self, name: Any) -> Any:
+        if _asked_by_user():
+            self._names.add(os.fsdecode(name))
+        return super().__getitem__(name)
+
+
+def _asked_by_user() -> bool:
+    """Whether the nearest code that is not of the standard library is the user's."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and is_standard(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame is not None and not is_foreign(frame.f_code.co_filename)

@@ -1,0 +1,234 @@
+"""Ask every question about one target."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jax
+
+from gradhook.checks import Check, all_checks
+from gradhook.execution.worker.cases.case_options import demands, ignored, situations
+from gradhook.execution.worker.cases.methods import bound
+from gradhook.execution.worker.traces.case_trace import account, inputs_alone
+from gradhook.execution.worker.unclaimed import unclaimed
+from gradhook.execution.worker.user_errors import escaped, fault, relative
+from gradhook.model.errors import GradhookError
+from gradhook.model.results import (
+    CheckSettings,
+    ClaimKind,
+    Finding,
+    Outcome,
+    Progress,
+    Seconds,
+    Target,
+    TargetReport,
+    Verdict,
+    gravest_first,
+    worst,
+)
+from gradhook.model.trace import Account
+from gradhook.numerics.autodiff.programs import Clock
+from gradhook.numerics.case import Situation
+from gradhook.numerics.function import shape_remedy
+from gradhook.numerics.function_probe import Instruments
+
+Announce = Callable[[str | Progress], None]
+"""Is told the name of each case that begins, then each answer about it."""
+_COMPARING = {ClaimKind.EXACT: ("GRD101", "GRD102"), ClaimKind.SURROGATE: ("GRD201", "GRD202")}
+"""The questions that compare what was claimed: a case in which none of them passed is no pass, whatever else did."""
+
+
+def examine(
+    subject: Any, target: Target, options: Mapping[str, Any], settings: CheckSettings, announce: Announce
+) -> TargetReport:
+    """Ask every question of every case of a target, in float64; what cannot be asked is an error with its reason."""
+    clock = Clock()
+    with jax.enable_x64(True):
+        if jax.numpy.zeros(()).dtype != "float64":
+            return _report(target, [_no_float64()], clock)
+        try:
+            wanted = demands(options, settings, target.claim is ClaimKind.SURROGATE)
+            if target.claim is ClaimKind.RULE:  # of a rule that nobody claims, the function itself is the reference
+                wanted = replace(wanted, forward=subject)
+            cases = situations(options, configured=target.source == "config", function=subject)
+            ignore = ignored(options)
+        except GradhookError as error:
+            return _report(target, [_refused("GRD909", error)], clock)
+        except BaseException as error:
+            return _report(target, [_error(fault("GRD902", error, Path(target.root)))], clock)
+        outcomes: list[Outcome] = []
+        accounts: list[Account] = []
+        for situation in cases:
+            announce(situation.name)
+            try:
+                function = bound(subject, situation)
+            except GradhookError as error:
+                outcomes.append(_placed(_refused("GRD909", error, situation.name), target))
+                continue
+            probe = Instruments(function, situation, wanted, _seed(target, situation, settings), clock)
+            found = _case(probe, target, announce)
+            outcomes += found
+            accounts += [_account(probe, found)] if settings.account else []
+        return replace(_report(target, outcomes, clock), ignore=ignore, accounts=tuple(accounts))
+
+
+def _seed(target: Target, situation: Situation, settings: CheckSettings) -> str:
+    return f"{target.name}\x1f{situation.name}\x1f{settings.seed}"
+
+
+def _account(probe: Instruments, outcomes: list[Outcome]) -> Account:
+    """How a case was examined, as far as it could be."""
+    ran = probe.situation.error is None and all(outcome.verdict is not Verdict.ERROR for outcome in outcomes)
+    return account(probe) if ran else inputs_alone(probe)
+
+
+def _case(probe: Instruments, target: Target, announce: Announce) -> list[Outcome]:
+    """Every question about one case; what the user's function raises ends the case, not the run."""
+    situation = probe.situation
+    try:
+        if situation.error is None and (nothing := _cannot_start(probe, target)):
+            return [_placed(nothing, target)]
+        outcomes = list(_answers(probe, target, announce))
+        return [_placed(outcome, target) for outcome in _with_untested(outcomes, _asked(probe, target), situation)]
+    except GradhookError as error:
+        return [_placed(_refused("GRD909", error, situation.name), target)]
+    except BaseException as error:
+        return [_placed(_error(replace(escaped(error, Path(target.root)), case=situation.name)), target)]
+
+
+def _answers(probe: Instruments, target: Target, announce: Announce) -> Iterator[Outcome]:
+    """Every answer, told at once: those that are there count even if the next one never comes."""
+    questions = _questions(target, probe.situation)
+    codes = [check.RULE.code for check in questions]
+    for k, check in enumerate(questions):
+        outcome = check.run(probe)
+        announce(Progress(_placed(outcome, target), tuple(codes[k + 1 :])))
+        yield outcome
+
+
+def _cannot_start(probe: Instruments, target: Target) -> Outcome | None:
+    """Call the function for the first time: what it raises is its own, and without numbers nothing can be asked."""
+    situation = probe.situation
+    try:
+        held = probe.held
+    except GradhookError:
+        raise
+    except BaseException as error:
+        return _error(
+            fault(
+                "GRD904", error, Path(target.root), case=probe.case, help=shape_remedy(situation.args, situation.kwargs)
+            )
+        )
+    if held.inputs.size and held.outputs.size:
+        return None
+    what = "differentiated arrays" if not held.inputs.size else "results"
+    return Outcome(
+        "GRD410", Verdict.SKIP, probe.case, note=f"all {what} are empty: the function ran, nothing was compared"
+    )
+
+
+def _questions(target: Target, situation: Situation) -> list[Check]:
+    """The checks that apply; an input that must be refused is asked about its refusal only."""
+    wanted = [check for check in all_checks() if target.claim in check.APPLIES]
+    return [check for check in wanted if (check.RULE.code == "GRD302") == (situation.error is not None)]
+
+
+def _asked(probe: Instruments, target: Target) -> tuple[str, ...]:
+    """The questions of which one has to pass: those about the derivative, if the author said what it is."""
+    declared = (probe.demands.derivative_of, probe.demands.rule, probe.situation.tangent)
+    if target.claim is ClaimKind.SURROGATE and any(given is not None for given in declared):
+        return ("GRD202",)
+    return _COMPARING.get(target.claim, ())
+
+
+def _with_untested(outcomes: list[Outcome], asked: tuple[str, ...], situation: Situation) -> list[Outcome]:
+    """An answer of its own where no question about the derivative could be asked: silence must not look like a pass.
+
+    It takes the place of the one about vacuous cases: that a slope is there does not matter where nothing was compared.
+    """
+    answers = [o for o in outcomes if o.code in asked]
+    others = [o for o in outcomes if o.code != "GRD410"]
+    reported = any(f.verdict is not Verdict.ADVICE for o in others for f in o.findings)
+    if not asked or situation.error is not None or reported or any(o.verdict is not Verdict.SKIP for o in answers):
+        return outcomes
+    reasons = "; ".join(dict.fromkeys(o.note for o in answers if o.note))
+    finding = Finding(
+        "GRD410", Verdict.UNDECIDED, f"nothing was tested: {reasons}", case=situation.name,
+        help="choose a case at which value and derivative exist",
+    )  # fmt: skip
+    return [*others, Outcome("GRD410", Verdict.UNDECIDED, situation.name, (finding,))]
+
+
+def _placed(outcome: Outcome, target: Target) -> Outcome:
+    """Findings with a place: their own, as seen from the project's root, or the target's."""
+    root = Path(target.root)
+    return replace(
+        outcome,
+        findings=tuple(
+            replace(
+                f,
+                path=(relative(f.path, root) if Path(f.path).is_absolute() else f.path) if f.path else target.path,
+                line=f.line if f.path else target.line,
+                reproduce=f.reproduce or f"gradhook check {shlex.quote(target.path)} -k {shlex.quote(target.qualname)}",
+            )
+            for f in outcome.findings
+        ),
+    )
+
+
+def _refused(code: str, error: GradhookError, case: str | None = None) -> Outcome:
+    return _error(Finding(code, Verdict.ERROR, error.message, case=case, help=error.help))
+
+
+def _no_float64() -> Outcome:
+    text = "float64 could not be switched on: JAX still gives float32"
+    help = "look for code that changes jax_enable_x64 or jax_default_dtype_bits at import"
+    return _error(Finding("GRD907", Verdict.ERROR, text, help=help))
+
+
+def _error(finding: Finding) -> Outcome:
+    return Outcome(finding.code, Verdict.ERROR, finding.case, (finding,))
+
+
+def _report(target: Target, outcomes: list[Outcome], clock: Clock) -> TargetReport:
+    if target.claim is ClaimKind.RULE:
+        return unclaimed(target, outcomes, Seconds(clock.compile, clock.run))
+    compared = _compared(target, outcomes)
+    refused = all(o.code == "GRD302" and o.verdict is Verdict.PASS for o in outcomes)  # the only claim there is
+    if not compared and not refused and worst([o.verdict for o in outcomes]) in (Verdict.SKIP, Verdict.PASS):
+        outcomes = [*outcomes, _placed(_nothing(outcomes), target)]
+    outcomes = _vacuous_everywhere(outcomes, compared)
+    findings = gravest_first([f for outcome in outcomes for f in outcome.findings])
+    seen = [o.resolution for o in outcomes if o.resolution is not None and o.verdict is Verdict.PASS]
+    return TargetReport(
+        target, worst([o.verdict for o in outcomes]), tuple(outcomes), findings, max(seen, default=None),
+        Seconds(clock.compile, clock.run),
+    )  # fmt: skip
+
+
+def _compared(target: Target, outcomes: list[Outcome]) -> set[str | None]:
+    """The cases in which what was claimed was compared with something, whatever came out."""
+    return {o.case for o in outcomes if o.code in _COMPARING[target.claim] and o.verdict is not Verdict.SKIP}
+
+
+def _vacuous_everywhere(outcomes: list[Outcome], compared: set[str | None]) -> list[Outcome]:
+    """A case without a slope is no trouble where another one has it; one in which nothing was compared is."""
+    tested = any(o.code == "GRD410" and o.verdict is Verdict.PASS and o.case in compared for o in outcomes)
+    return [
+        o
+        for o in outcomes
+        if not (tested and o.code == "GRD410" and o.verdict is Verdict.UNDECIDED and o.case in compared)
+    ]
+
+
+def _nothing(outcomes: list[Outcome]) -> Outcome:
+    """A target of which nothing was asked must not look green."""
+    reasons = "; ".join(dict.fromkeys(o.note for o in outcomes if o.note))
+    finding = Finding(
+        "GRD410", Verdict.UNDECIDED, f"nothing was tested: {reasons}", help="add a case with numbers in it"
+    )
+    return Outcome("GRD410", Verdict.UNDECIDED, None, (finding,))

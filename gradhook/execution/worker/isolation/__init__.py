@@ -1,0 +1,1 @@
+"""Keep the state of one target from another."""

@@ -1,0 +1,1 @@
+"""Load modules and resolve claims to functions."""

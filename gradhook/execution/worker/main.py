@@ -1,0 +1,225 @@
+"""In which order does a worker import, examine and answer, and what keeps one job's trouble from the others?
+
+All modules are imported before anything is examined: only then is it known which annotations were executed. What user
+code changed around itself is put back after each module and each target; where that fails, a new worker does the rest.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import gradhook
+from gradhook.annotations import Claim
+from gradhook.execution.worker.dependencies.depends_on import files
+from gradhook.execution.worker.dependencies.recorder import Recorder, recorder
+from gradhook.execution.worker.isolation.monkeypatches import Originals, originals, undo
+from gradhook.execution.worker.isolation.process_state import State, pinned, put_back, taken
+from gradhook.execution.worker.loading.load import load, open_paths
+from gradhook.execution.worker.loading.resolve import Subject, crowded, pair, resolve
+from gradhook.execution.worker.user_errors import escaped, fault, patched, show, stopped
+from gradhook.model.errors import GradhookError
+from gradhook.model.protocol import Answered, Ask, Began, Bye, Discovered, Hello, Job, Message, Partly, Ready, Request
+from gradhook.model.results import CheckSettings, Finding, Progress, Target, TargetReport, Verdict, left_out
+
+Send = Callable[[Message], None]
+Receive = Callable[[], Ask | None]
+Examine = Callable[[Any, Target, Mapping[str, Any], CheckSettings, Callable[[str | Progress], None]], TargetReport]
+Environment = Callable[[], Mapping[str, Any]]
+Key = tuple[str, str]
+Loaded = dict[Key, ModuleType | Finding]
+
+
+def _instruments() -> tuple[Examine, Environment]:
+    """What loads JAX: here, so that this module, and its tests, do not."""
+    from gradhook.checks import all_checks
+    from gradhook.execution.worker.counting import counted
+    from gradhook.execution.worker.environment import environment
+    from gradhook.execution.worker.examine import examine
+
+    all_checks()  # before any code of the user's
+    return counted(examine), environment
+
+
+def main(
+    request: Request,
+    send: Send,
+    receive: Receive,
+    instruments: Callable[[], tuple[Examine, Environment]] = _instruments,
+) -> None:
+    """Answer the jobs that are asked for, one after the other; nothing that user code raises gets through."""
+    examine, environment = instruments()
+    send(Hello({**environment(), **_other()}))
+    observed = _recorder() if request.trace else None
+    open_paths(request.import_paths)
+    known = originals()
+    loaded, states = _import(request, send, known)
+    claims, found = pair(request.jobs, _files(request.jobs, loaded), request.taken)
+    for job in found:
+        send(Discovered(job))
+    jobs = {job.number: job for job in [*request.jobs, *found]}
+    crowd, common = crowded([*jobs.values()]), pinned()
+    rest = False
+    answered: list[Job] = []
+    send(Ready())
+    while (asked := receive()) and asked.number is not None:
+        job = jobs[asked.number]
+        key = module_of(job.target)
+        if rest := (not put_back(common.of(states[key])) and bool(answered)):
+            break
+        claim = claims.get(job.number)
+        subject = partial(resolve, job, claim=claim, crowded=job.number in crowd)
+        report = _answer(job, loaded[key], subject, request, send, examine, partial(_begin, job, claim, observed))
+        if replaced := undo(known):
+            report = stopped(job.target, patched("the target", replaced, job.target))
+        send(Answered(job.number, report, _printed()))
+        answered.append(job)
+    if observed:
+        _tell(observed, answered, _roots([*jobs.values()], loaded), send)
+    send(Bye(rest))
+
+
+def _recorder() -> Recorder:
+    """Watches for what answers rest on; the cache of JAX's compiler is nobody's input."""
+    config = getattr(sys.modules.get("jax"), "config", None)
+    folder = getattr(config, "jax_compilation_cache_dir", None)
+    return recorder([os.path.abspath(folder)] if folder else [])  # noqa: PTH100
+
+
+def _tell(observed: Recorder, jobs: Sequence[Job], roots: Mapping[int, str], send: Send) -> None:
+    """On what the answers rest; if that cannot be said they still count, for this run only."""
+    try:
+        message = observed.depended(jobs, roots)
+    except Exception as error:
+        show(error, Path())
+    else:
+        send(message)
+
+
+def _begin(job: Job, claim: Claim | None, recorder: Recorder | None, options: Mapping[str, Any]) -> None:
+    """From now on it is this job that files are opened for.
+
+    Raises:
+        GradhookError: ``depends_on`` of its annotation is wrong.
+    """
+    base = os.path.dirname(os.path.abspath(claim.path)) if claim else job.target.root  # noqa: PTH100, PTH120
+    if recorder:
+        recorder.begin(job.number, options, base)
+    else:
+        files(options, base)
+
+
+def _roots(jobs: Sequence[Job], loaded: Loaded) -> dict[int, str]:
+    """The file of each job's module; of one that could not be imported, the file that was tried."""
+    modules = {job.number: loaded[module_of(job.target)] for job in jobs}
+    tried = {job.number: os.path.join(job.target.root, job.target.path) for job in jobs}  # noqa: PTH118
+    return {
+        number: tried[number] if isinstance(module, Finding) else os.path.abspath(module.__file__ or "")  # noqa: PTH100
+        for number, module in modules.items()
+    }
+
+
+def module_of(target: Target) -> tuple[str, str]:
+    """What targets of one module have in common."""
+    return target.module, target.path
+
+
+def _import(request: Request, send: Send, known: Originals) -> tuple[Loaded, dict[Key, State]]:
+    """Every module of the request, or the finding that says why there is none, and the state that it left."""
+    loaded: Loaded = {}
+    states: dict[Key, State] = {}
+    root, base = Path(request.root), taken()
+    for job in request.jobs:
+        key = module_of(job.target)
+        if key not in loaded:
+            send(Began(job.number, "import", _printed()))
+            try:
+                loaded[key] = load(job.target)
+            except BaseException as error:
+                show(error, root)
+                loaded[key] = fault("GRD901", error, root)
+            if replaced := undo(known):
+                loaded[key] = patched(f"the import of {job.target.module}", replaced, job.target)
+            states[key] = taken(base.output)
+            base = base.with_additions(states[key])
+            put_back(base)
+    return loaded, states
+
+
+def _files(jobs: Sequence[Job], loaded: Loaded) -> dict[str, ModuleType]:
+    """The modules that were imported from the files of targets, by real path."""
+    files = {}
+    for job in jobs:
+        module = loaded[module_of(job.target)]
+        if job.target.source != "config" and not isinstance(module, Finding):
+            files[os.path.realpath(Path(job.target.root, job.target.path))] = module
+    return files
+
+
+def _answer(
+    job: Job,
+    module: ModuleType | Finding,
+    find: Callable[[ModuleType], Subject | Finding],
+    request: Request,
+    send: Send,
+    examine: Examine,
+    begin: Callable[[Mapping[str, Any]], None],
+) -> TargetReport:
+    send(Began(job.number, "start", _printed()))
+    if isinstance(module, Finding):
+        return stopped(job.target, module)
+    try:
+        subject = find(module)
+        if isinstance(subject, Finding):
+            return stopped(job.target, subject)
+        if subject.options.get("slow") is True and not request.slow:
+            return left_out(job.target, "as slow", "--slow checks it")
+        begin(subject.options)
+        return examine(subject.function, job.target, subject.options, request.settings, _announcer(job, send))
+    except GradhookError as error:
+        return stopped(job.target, _refused(job.target, error))
+    except BaseException as error:
+        root = Path(request.root)
+        show(error, root)
+        return stopped(job.target, escaped(error, root))
+
+
+def _refused(target: Target, error: GradhookError) -> Finding:
+    return Finding("GRD909", Verdict.ERROR, error.message, path=target.path, line=target.line, help=error.help)
+
+
+def _announcer(job: Job, send: Send) -> Callable[[str | Progress], None]:
+    def announce(what: str | Progress) -> None:
+        if isinstance(what, Progress):
+            send(Partly(job.number, what))
+        else:
+            send(Began(job.number, what, _printed()))
+
+    return announce
+
+
+def _printed() -> int:
+    """How far standard error, a file of the parent's, has grown; what C code printed is brought there first."""
+    try:
+        import ctypes
+
+        ctypes.CDLL(None).fflush(None)
+    except (ImportError, OSError, TypeError, AttributeError):
+        pass  # no C library to be had by that name: its output comes when it comes
+    try:
+        return os.fstat(2).st_size
+    except OSError:
+        return 0  # user code closed it
+
+
+def _other() -> dict[str, str]:
+    """The version of a gradhook that is installed in this environment and differs from the one at work."""
+    from importlib.metadata import distributions
+
+    versions = {found.version for found in distributions(name="gradhook")} - {gradhook.__version__}
+    return {"other_gradhook": ", ".join(sorted(versions))} if versions else {}

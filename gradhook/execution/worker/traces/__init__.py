@@ -1,0 +1,1 @@
+"""What `gradhook explain` shows of a case."""

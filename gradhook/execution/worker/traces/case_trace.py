@@ -1,0 +1,176 @@
+"""How was a case examined: which inputs were drawn, and what came of each comparison with differences?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+import numpy as np
+
+from gradhook.annotations.inputs import Spec
+from gradhook.comparison.compare import Compared, compared
+from gradhook.comparison.judge import shape_of
+from gradhook.comparison.messages import file_line, mode_name, symbol
+from gradhook.comparison.probe import Fault, Label, Study
+from gradhook.execution.worker.traces.decisions import decision, worst_place
+from gradhook.execution.worker.traces.surrogate_trace import declared
+from gradhook.model.results import Mode, Verdict
+from gradhook.model.trace import Account, Comparison, Drawn
+from gradhook.numerics.finite_difference.plot_data import Pictures
+from gradhook.numerics.flatten import is_array
+from gradhook.numerics.function import Held
+from gradhook.numerics.function_probe import Instruments
+
+
+def account(probe: Instruments) -> Account:
+    """What can be told after every question about a case was asked."""
+    held = probe.held
+    pictures = Pictures(probe.laboratory)
+    return Account(
+        probe.case,
+        tuple(_inputs(probe)),
+        tuple(f"{leaf.name} {_kind(leaf.dtype, leaf.shape)}" for leaf in held.outputs.leaves),
+        _lines(probe),
+        tuple(_remarks(probe, held)),
+        tuple(_comparisons(probe, pictures)),
+    )
+
+
+def inputs_alone(probe: Instruments) -> Account:
+    """What can be told where the function itself could not be called, or was to refuse its input."""
+    try:
+        return Account(probe.case, tuple(_inputs(probe)))
+    except Exception:  # the arguments are what is wrong: the finding says so
+        return Account(probe.case)
+
+
+def _inputs(probe: Instruments) -> Iterator[Drawn]:
+    """The leaves of the arguments; what is drawn is told by its spec."""
+    found = probe.arguments
+    specs = jax.tree.leaves((probe.situation.args, dict(probe.situation.kwargs)), is_leaf=lambda x: isinstance(x, Spec))
+    moved = dict(zip(found.moved, found.space.leaves, strict=True))
+    for place, value in enumerate(found.leaves):
+        spec = specs[place] if len(specs) == len(found.leaves) and isinstance(specs[place], Spec) else None
+        leaf = moved.get(place)
+        name = leaf.name if leaf else f"argument {place}"
+        yield Drawn(name, _kind_of(value), _source(spec), _domain(spec), leaf is not None, *_range(value))
+
+
+def _kind_of(value: Any) -> str:
+    if not is_array(value):
+        return type(value).__name__
+    dtype = value.dtype if hasattr(value, "dtype") else np.result_type(type(value))
+    return _kind(str(dtype), tuple(np.shape(value)))
+
+
+def _kind(dtype: str, shape: tuple[int, ...]) -> str:
+    """``float64[3,4]``."""
+    return f"{dtype}[{','.join(map(str, shape))}]"
+
+
+def _source(spec: Spec | None) -> str:
+    """``uniform(3, low=0, high=1)``."""
+    if spec is None:
+        return "given"
+    parts = list(map(str, spec.shape))
+    if spec.kind in ("uniform", "integers"):
+        parts += [f"low={spec.low:g}", f"high={spec.high:g}"]
+    parts += [f"value={spec.value:g}"] if spec.kind == "full" else []
+    return f"{spec.kind}({', '.join(parts)})"
+
+
+def _domain(spec: Spec | None) -> str:
+    if spec is None or spec.kind in ("integers", "key"):
+        return ""
+    if spec.kind in ("spd", "orthogonal", "simplex"):
+        return str(spec.kind)
+    if np.isinf(spec.low) and np.isinf(spec.high):
+        return "the whole line"
+    return f"({spec.low:g}, {spec.high:g})"
+
+
+def _range(value: Any) -> tuple[float | None, float | None]:
+    try:
+        numbers = np.asarray(value)
+        if numbers.size and np.issubdtype(numbers.dtype, np.number) and not np.iscomplexobj(numbers):
+            return float(numbers.min()), float(numbers.max())
+    except (TypeError, ValueError):
+        pass  # a key, or an object of the user's
+    return None, None
+
+
+def _lines(probe: Instruments) -> str:
+    study = probe.study()
+    if isinstance(study, Fault):
+        return ""
+    everything = sum(label.leaf == "direction" for label in study.input_labels)
+    single = len(study.input_labels) - everything
+    parts = [f"{single} single input{'s' * (single > 1)}"] * bool(single)
+    ways = f"{everything} directions that move all" if everything > 1 else "1 direction that moves all"
+    parts += [ways] * bool(everything)
+    return f"{' and '.join(parts)} of {probe.held.inputs.size}; seed {probe.seed.rpartition(chr(31))[2]}"
+
+
+def _remarks(probe: Instruments, held: Held) -> Iterator[str]:
+    if not held.traceable:
+        yield "the function cannot be traced, so it is called with plain numbers"
+    if probe.demands.step is not None:
+        yield f"eps={probe.demands.step:g} was asked for: one central difference of that step, and no ladder"
+    for (what, path, line), _ in probe.laboratory.dependence.narrowed[:4]:
+        yield f"less than float64 inside: {what} ({file_line(path, line)})"
+    for rule in probe.suspects():
+        yield f"{rule.kind} inside: {rule.name} ({file_line(rule.path, rule.line)})" if rule.path else rule.kind
+    for path, line in probe.constants():
+        yield f"held constant under stop_gradient ({file_line(path, line)})"
+
+
+def _comparisons(probe: Instruments, pictures: Pictures) -> Iterator[Comparison]:
+    """Every mode of every study that a check has asked for; of a surrogate, beside what was declared."""
+    if probe.is_surrogate:
+        yield from declared(probe)
+        return
+    if probe.demands.forward is not None:  # a rule without a claim: differences say nothing for or against it
+        return
+    for study in probe.laboratory.studied():
+        for mode in study.claims:
+            found = compared(study, mode, probe)
+            yield _failed(study, mode, found) if isinstance(found, Fault) else _told(found, probe, pictures)
+
+
+def _failed(study: Study, mode: Mode, fault: Fault) -> Comparison:
+    return Comparison(mode_name(study, mode), study.order, fault.message)
+
+
+def _told(found: Compared, probe: Instruments, pictures: Pictures) -> Comparison:
+    place = worst_place(found)
+    verdicts = found.judgement.verdict[found.relevant]
+    count = {verdict: int((verdicts == verdict).sum()) for verdict in Verdict}
+    what, order = mode_name(found.study, found.mode), found.study.order
+    if place is None:
+        return Comparison(what, order, "neither the value nor a claim is finite here")
+    measured, judged = found.measured, found.judgement
+    return Comparison(
+        what,
+        order,
+        passed=count[Verdict.PASS],
+        failed=count[Verdict.FAIL],
+        undecided=count[Verdict.UNDECIDED],
+        of=symbol(found.study, _output(found, place[1]), found.study.input_labels[place[0]]),
+        claimed=float(found.claimed[place]),
+        measured=float(judged.reference[place]),
+        error=float(judged.error[place]),
+        witness=str(judged.witness[place]),
+        allowed=float(judged.tolerance[place]),
+        resolution=float(judged.resolution[place]),
+        noise=float(measured.noise[place]),
+        shape=shape_of(measured, place).value,
+        decision=decision(found, place, probe),
+        curve=pictures.curve(found.study.path, found.mode, place),
+    )
+
+
+def _output(found: Compared, column: int) -> Label:
+    if found.mode == "rev" and len(found.study.weights):
+        return Label("combination", (column,))
+    return found.study.output_labels[column]

@@ -1,0 +1,1 @@
+"""Records of a run: results, report, traces, plots, messages and errors."""

@@ -1,0 +1,83 @@
+"""What does one run of gradhook tell: about targets, and beside them?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gradhook.model.results import TargetReport, Verdict, worst
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something worth saying about a place in the code that is no answer about a target (GRD501, GRD502, …)."""
+
+    code: str
+    path: str
+    line: int
+    message: str
+    root: str = field(default="", compare=False)
+    """The project that ``path`` starts at, as long as it does."""
+    lines: tuple[int, ...] = field(default=(), compare=False)
+    """Where a comment speaks of it, besides ``line``."""
+
+
+@dataclass(frozen=True)
+class Ignored:
+    """A finding or a notice that somebody asked not to hear of, and who did; ``target`` is empty for a notice."""
+
+    code: str
+    by: str
+    path: str
+    line: int | None
+    message: str
+    target: str = ""
+    verdict: Verdict | None = None
+    case: str | None = None
+    root: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A claim or a setting that asks less than at the revision compared with (GRD505).
+
+    ``kind`` is ``"removed"``, ``"loosened"``, or ``"changed"`` where only the text is known; ``subject`` is the name of
+    a target, a file, or ``"configuration"``; ``what`` is an option, a setting, ``"claim"`` or ``"comment"``.
+    """
+
+    kind: str
+    subject: str
+    what: str
+    before: str
+    after: str
+    path: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """One run of ``gradhook check``."""
+
+    targets: tuple[TargetReport, ...]
+    notices: tuple[Notice, ...] = ()
+    environment: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+    ignored: tuple[Ignored, ...] = ()
+    against: tuple[Change, ...] | None = None
+    """What asks less than at the revision that was named; none when none was named."""
+    interrupted: bool = False
+    unanswered: tuple[str, ...] = ()
+    """The names of the targets that an interrupt left without an answer."""
+
+    @property
+    def counts(self) -> dict[Verdict, int]:
+        """How many targets have each verdict; of advice, which is no target's verdict, how many findings there are."""
+        advised = sum(f.verdict is Verdict.ADVICE for t in self.targets for f in t.findings)
+        return {v: sum(t.verdict is v for t in self.targets) for v in Verdict} | {Verdict.ADVICE: advised}
+
+    @property
+    def verdict(self) -> Verdict:
+        """The gravest verdict of all targets."""
+        return worst([t.verdict for t in self.targets])

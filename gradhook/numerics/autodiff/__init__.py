@@ -1,0 +1,1 @@
+"""Derivatives by JAX: programs, consistency, rounding, errors."""

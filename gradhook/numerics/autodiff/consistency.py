@@ -1,0 +1,145 @@
+"""Compute the same derivative in other ways, for comparison.
+
+Only ways that a user's code could make differ are asked, and only where their programs are not out of all proportion:
+compiling them must not take longer than everything else. All ways are compiled as one program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from gradhook.comparison.judge import ADJOINT
+from gradhook.comparison.probe import Fault, Route
+from gradhook.model.results import Mode
+from gradhook.numerics.autodiff import rounding
+from gradhook.numerics.autodiff.derivative_errors import translate
+from gradhook.numerics.autodiff.programs import Clock, timed
+from gradhook.numerics.autodiff.together import together
+from gradhook.numerics.autodiff.ways import Question, Way, ways
+from gradhook.numerics.finite_difference import directions
+from gradhook.numerics.finite_difference.richardson import Array
+from gradhook.numerics.function import Held
+from gradhook.numerics.jaxpr.iteration_tolerance import loops_in
+from gradhook.numerics.jaxpr.traverse import equations, function_of
+from gradhook.numerics.sampling import generator
+
+ASIDE = (2.0**-16, 2.0**-32)
+"""Other points of a batch lie this far aside, in units of the natural scale; the nearer where the farther has no value:
+a neighbour outside the domain says nothing about the point inside it."""
+EQUATIONS = 4000
+"""So many equations are compiled for one case, those of loops counted once: some seconds."""
+Given = tuple[Array, Array, Array, Array]
+
+
+@dataclass(frozen=True)
+class _Traced:
+    """A question as a program: how many equations it has, and what its loops leave open."""
+
+    run: Callable[..., Any]
+    equations: int
+    open: float
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """A way with both of its programs."""
+
+    way: Way
+    got: _Traced | Fault
+    expected: _Traced | Fault
+
+    @property
+    def equations(self) -> int:
+        return sum(part.equations for part in (self.got, self.expected) if isinstance(part, _Traced))
+
+
+def routes(held: Held, modes: tuple[Mode, ...], seed: str, clock: Clock) -> list[Route]:
+    """Every comparison that a user's code could make fail; empty where there is none."""
+    asked = list(ways(held, modes)) if held.traceable else []
+    if not asked:
+        return []
+    random = generator(seed, "routes")
+    tangent = directions.dense(held.inputs, held.point, random)
+    cotangent = directions.combination(held.outputs.size, random)
+    mapped = any(way.name == "under vmap" for way in asked)
+    batch = _batch(held, tangent, clock) if mapped else held.point[None]
+    given = (held.point, batch, tangent, cotangent)
+    pairs, large = _affordable([_Pair(way, _traced(way.got, given), _traced(way.expected, given)) for way in asked])
+    return [*_compared(pairs, given, clock), *large]
+
+
+def _traced(question: Question, given: Given) -> _Traced | Fault:
+    try:
+        program = jax.make_jaxpr(question)(*given)
+    except Exception as error:  # what the user's rule raises is the answer
+        return translate(error)
+    run = function_of(program)
+    return _Traced(lambda *values: run(*values)[0], sum(1 for _ in equations(program)), loops_in(program))
+
+
+def _affordable(pairs: list[_Pair]) -> tuple[list[_Pair], list[Route]]:
+    """The pairs that are compiled, the smallest first; and of the others that they were not asked."""
+    kept: list[_Pair] = []
+    left: list[Route] = []
+    total = 0
+    for pair in sorted(pairs, key=lambda pair: pair.equations):
+        total += pair.equations
+        if total <= EQUATIONS:
+            kept.append(pair)
+        else:
+            text = f"not asked, it takes {pair.equations} equations to compile"
+            left.append(Route(pair.way.name, pair.way.mode, Fault(True, text), np.zeros(0)))
+    return [pair for pair in pairs if pair in kept], left
+
+
+def _compared(pairs: list[_Pair], given: Given, clock: Clock) -> list[Route]:
+    """Both answers of each pair; where they disagree, with the rounding that was measured there."""
+    programs = {f"{side} {k}": part for k, pair in enumerate(pairs) for side, part in _sides(pair)}
+    answers: dict[str, Array | Fault] = {name: part for name, part in programs.items() if isinstance(part, Fault)}
+    runs = {name: part.run for name, part in programs.items() if isinstance(part, _Traced)}
+    answers |= together(runs, tuple(jnp.asarray(part) for part in given), clock)
+    found = [_route(pair, answers[f"got {k}"], answers[f"expected {k}"]) for k, pair in enumerate(pairs)]
+    doubtful = [k for k, route in enumerate(found) if route.wrong(ADJOINT).any()]
+    for k in doubtful:
+        allowed = _left_open(pairs[k], found[k])
+        allowed = allowed + sum(rounding.of(runs[f"{side} {k}"], *given) for side in ("got", "expected"))
+        found[k] = replace(found[k], allowed=allowed)
+    return found
+
+
+def _sides(pair: _Pair) -> list[tuple[str, _Traced | Fault]]:
+    return [("got", pair.got), ("expected", pair.expected)]
+
+
+def _left_open(pair: _Pair, route: Route) -> Array:
+    """How far each element may be off where a loop stops at a tolerance."""
+    parts = [part.open for part in (pair.got, pair.expected) if isinstance(part, _Traced)]
+    return max(parts, default=0.0) * np.nan_to_num(np.abs(route.expected), posinf=0.0)
+
+
+def _route(pair: _Pair, got: Array | Fault, expected: Array | Fault) -> Route:
+    if isinstance(expected, Fault):  # told by the question about the mode itself
+        return Route(pair.way.name, pair.way.mode, Fault(True, expected.message), np.zeros(0))
+    return Route(pair.way.name, pair.way.mode, got, expected)
+
+
+def _batch(held: Held, tangent: Array, clock: Clock) -> Array:
+    """The held point and two tiny perturbations of it that have values wherever it has; else the point again."""
+    moved = directions.lines_of(held.inputs, held.point, tangent[None])
+    ahead, back = moved.room_ahead[0] / 4, moved.room_back[0] / 4
+    near = [step * moved.scale[0] for step in ASIDE]
+    aside = [min(room, step) * sign for step in near for room, sign in ((back, -1), (ahead, 1))]
+    points = np.stack([held.point, *(held.point + step * tangent for step in aside)])
+    try:
+        values = timed(clock, lambda xs: jax.lax.map(held.call, xs), points)
+    except Exception:  # a function may refuse what lies outside its domain
+        values = np.full((len(points), 1), np.nan)
+    there = np.isfinite(values)
+    alike = [point for point, has in zip(points[1:], there[1:], strict=True) if has.any() and (has == there[0]).all()]
+    return np.stack([held.point, *[*alike, held.point, held.point][:2]])

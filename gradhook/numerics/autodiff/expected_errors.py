@@ -1,0 +1,53 @@
+"""Is an input that must be refused refused alike with and without differentiation?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from gradhook.comparison.probe import Refusal
+from gradhook.model.results import Mode
+from gradhook.numerics.autodiff.derivative_errors import translate
+from gradhook.numerics.case import Situation
+from gradhook.numerics.function import Arguments
+
+
+def refusal(
+    function: Callable[..., Any], arguments: Arguments, situation: Situation, modes: tuple[Mode, ...]
+) -> Refusal:
+    """What happens to an input that must be refused, on every route."""
+    error = situation.error
+    assert error is not None
+    names = "/".join(e.__name__ for e in (error if isinstance(error, tuple) else (error,)))
+    routes: dict[str, str] = {}
+    accepted: dict[str, bool] = {}
+    for route, call in _routes(function, arguments, modes).items():
+        try:
+            call()
+            routes[route], accepted[route] = "", False
+        except Exception as raised:
+            fits = isinstance(raised, error) and re.search(situation.match or "", str(raised)) is not None
+            routes[route], accepted[route] = translate(raised).message, fits
+    expected = names + (f" matching {situation.match!r}" if situation.match else "")
+    return Refusal(expected, routes, accepted)
+
+
+def _routes(
+    function: Callable[..., Any], arguments: Arguments, modes: tuple[Mode, ...]
+) -> dict[str, Callable[[], Any]]:
+    """The ways on which a bad input must be refused alike."""
+    moved = [arguments.leaves[place] for place in arguments.moved]
+
+    def call(moved: list[Any]) -> Any:
+        args, kwargs = arguments.rebuild(moved)
+        return function(*args, **kwargs)
+
+    routes: dict[str, Callable[[], Any]] = {"called plainly": lambda: call(moved)}
+    if "fwd" in modes:
+        routes["under forward mode"] = lambda: jax.jvp(call, (moved,), (moved,))
+    if "rev" in modes:
+        routes["under reverse mode"] = lambda: jax.vjp(call, moved)
+    return routes

@@ -1,0 +1,182 @@
+"""How do the programs of a function's first and second derivatives become a single one?
+
+Compiling is what a check costs. All that is asked of a function of ordinary size in any case (values beside the point,
+derivatives in both modes, the same of each first derivative) is traced piece by piece and compiled as one program, in
+which XLA shares what the pieces have in common. A piece that cannot be had is left out: whoever asks for it alone
+hears why.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import numpy as np
+from jax.extend.core import jaxpr_as_fun
+
+from gradhook.model.results import Mode
+from gradhook.numerics.autodiff.compiler_options import compiled
+from gradhook.numerics.autodiff.programs import Clock, Function, derivative, moved
+from gradhook.numerics.finite_difference.richardson import Array
+
+QUICK = 0.05
+"""Seconds: a bundle that runs longer is not run again for the sake of one of its pieces."""
+PATIENT = 1.0
+"""Seconds: a bundle that runs longer is not run again for any question."""
+Piece = tuple[str, tuple[Mode, ...]]
+"""``"values"``, ``"forward"`` or ``"reverse"`` of the derivative at a path."""
+Group = tuple[str, list[tuple[Mode, ...]]]
+"""Pieces of one kind that are traced together."""
+Answers = dict[Piece, Array]
+
+
+@dataclass(frozen=True)
+class Aim:
+    """A derivative of the function: the path to it, seeds on the way, cotangents (r, m) pulled back at its end."""
+
+    path: tuple[Mode, ...]
+    seeds: tuple[Array, ...]
+    cotangents: Array
+
+
+@dataclass(frozen=True)
+class Situation:
+    """Where a bundle is run: the point, directions (D, n), abscissae (D, T), large arrays that the function takes."""
+
+    point: Array
+    vectors: Array
+    t: Array
+    operands: tuple[Any, ...] = ()
+
+    def is_at(self, other: Situation) -> bool:
+        """Whether derivatives are the same there."""
+        mine, others = (jax.tree.leaves((s.operands, s.point, s.vectors)) for s in (self, other))
+        return all(a is b or np.array_equal(a, b, equal_nan=True) for a, b in zip(mine, others, strict=True))
+
+
+@dataclass
+class Bundle:
+    """The pieces of one function; compiled at the first question, run again for another point or other abscissae."""
+
+    function: Callable[..., Any]
+    aims: tuple[Aim, ...]
+    clock: Clock
+    _program: Callable[..., Any] | None = None
+    _pieces: list[Piece] = field(default_factory=list)
+    _runs: list[tuple[Situation, Answers]] = field(default_factory=list)
+    _seconds: float = 0.0
+    _broken: bool = False
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether the program has run, and so quickly that it may be run again for one more point."""
+        return bool(self._runs) and not self._broken and self._seconds <= QUICK * len(self._runs)
+
+    def visit(self, x: Array, vectors: Array, t: Array, operands: tuple[Any, ...]) -> bool:
+        """Run once more elsewhere, so that what is asked there is answered; refused where a run takes too long."""
+        if self._runs and not self._broken:
+            if self._seconds > PATIENT * len(self._runs):
+                return False
+            self._run(Situation(x, vectors, t, operands))
+        return True
+
+    def answer(
+        self, name: str, path: tuple[Mode, ...], x: Array, vectors: Array, t: Array, operands: tuple[Any, ...]
+    ) -> Array | None:
+        """What a piece gives in a situation; None if it has to be asked alone."""
+        piece, situation = (name, path), Situation(x, vectors, t, operands)
+        if self._broken or all(aim.path != piece[1] for aim in self.aims):
+            return None
+        for before, answers in self._runs:
+            if before.is_at(situation) and (piece[0] != "values" or np.array_equal(before.t, situation.t)):
+                return answers.get(piece)
+        if self._runs and (piece not in self._runs[0][1] or self._seconds > QUICK * len(self._runs)):
+            return None
+        return self._run(situation).get(piece)
+
+    def _run(self, situation: Situation) -> Answers:
+        which = np.repeat(np.arange(len(situation.vectors)), situation.t.shape[1])
+        given = (situation.operands, situation.point, situation.vectors, (which, situation.t.ravel()))
+        arguments = (*given, [(aim.seeds, aim.cotangents) for aim in self.aims])
+        try:
+            program = self._ready(arguments)
+            started = time.perf_counter()
+            found = jax.device_get(program(*arguments))
+        except Exception:  # each piece alone tells what is wrong with it
+            self._broken = True
+            return {}
+        self._seconds += time.perf_counter() - started
+        self.clock.run += time.perf_counter() - started
+        answers = {piece: np.asarray(v, np.float64) for piece, v in zip(self._pieces, found, strict=True)}
+        self._runs.append((situation, answers))
+        return answers
+
+    def _ready(self, arguments: tuple[Any, ...]) -> Callable[..., Any]:
+        if self._program is None:
+            started = time.perf_counter()
+            self._program = self._compiled(arguments)
+            self.clock.compile += time.perf_counter() - started
+        return self._program
+
+    def _compiled(self, arguments: tuple[Any, ...]) -> Callable[..., Any]:
+        """All pieces in one program, or without a mode that the function lacks, or those that can be had alone."""
+        for lacking in (None, "fwd", "rev"):
+            try:
+                return self._program_of(self._groups(lacking), arguments)
+            except Exception:  # told again, to whoever asks for the piece that raises it
+                continue
+        alone = [(kind, [path]) for kind, paths in self._groups(None) for path in paths]
+        return self._program_of([one for one in alone if self._lowers(one, arguments)], arguments)
+
+    def _groups(self, lacking: Mode | None) -> list[Group]:
+        """Pieces that are traced together, without those that need a mode."""
+        paths = [aim.path for aim in self.aims if lacking not in aim.path]
+        return [(kind, paths) for kind in _PIECES if kind != _KINDS.get(lacking or "")]
+
+    def _program_of(self, groups: list[Group], arguments: tuple[Any, ...]) -> Callable[..., Any]:
+        self._pieces = [(kind, path) for kind, paths in groups for path in paths]
+        return compiled(lambda *given: [out for g in groups for out in self._outputs(g, *given)], arguments)
+
+    def _lowers(self, group: Group, arguments: tuple[Any, ...]) -> bool:
+        try:
+            # Some rules raise only now: the forward mode of a custom_vjp is traced, but cannot be lowered.
+            jax.jit(lambda *given: self._outputs(group, *given)).lower(*arguments)
+        except Exception:
+            return False
+        return True
+
+    def _outputs(self, group: Group, operands: Any, x: Any, vectors: Any, t: Any, seeds: Any) -> list[Any]:
+        kind, paths = group
+        chosen = [k for k, aim in enumerate(self.aims) if aim.path in paths]
+        base = _once(lambda y: self.function(operands, y) if operands else self.function(y), x)
+        each = [derivative(base, self.aims[k].path, seeds[k][0]) for k in chosen]
+        outputs: list[Any] = _PIECES[kind](each, x, vectors, t, [seeds[k][1] for k in chosen])
+        return outputs
+
+
+def _once(function: Function, x: Any) -> Function:
+    """The function from a single trace of the user's code."""
+    run = jaxpr_as_fun(jax.make_jaxpr(function)(x))
+    return lambda y: run(y)[0]
+
+
+def _values(each: list[Function], x: Any, vectors: Any, t: Any, cotangents: list[Any]) -> list[Any]:
+    found: list[Any] = jax.lax.map(lambda pair: [h(moved(x, pair[1], vectors[pair[0]])) for h in each], t)
+    return found
+
+
+def _forward(each: list[Function], x: Any, vectors: Any, t: Any, cotangents: list[Any]) -> list[Any]:
+    found: list[Any] = jax.lax.map(lambda v: jax.jvp(lambda y: [h(y) for h in each], (x,), (v,))[1], vectors)
+    return found
+
+
+def _reverse(each: list[Function], x: Any, vectors: Any, t: Any, cotangents: list[Any]) -> list[Any]:
+    pulls = [jax.vjp(h, x)[1] for h in each]
+    return [jax.lax.map(lambda w, pull=pull: pull(w)[0], ws) for pull, ws in zip(pulls, cotangents, strict=True)]
+
+
+_KINDS = {"fwd": "forward", "rev": "reverse"}
+_PIECES: dict[str, Callable[..., Any]] = {"values": _values, "forward": _forward, "reverse": _reverse}

@@ -1,0 +1,72 @@
+"""Run a function twice, and look for random keys that are used twice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from gradhook.comparison.judge import ADJOINT
+from gradhook.comparison.probe import Route
+from gradhook.numerics.autodiff import rounding
+from gradhook.numerics.autodiff.programs import Clock, timed
+from gradhook.numerics.function import Held
+from gradhook.numerics.jaxpr.traverse import equations
+
+
+def repeated(held: Held, clock: Clock) -> list[Route]:
+    """The value of a second trace and run beside that of the first: what is drawn or counted in Python differs."""
+    x = jnp.asarray(held.point)
+    if not held.traceable:
+        first, second = (np.asarray(held.call(x), dtype=np.float64) for _ in range(2))
+        return [Route("called again", None, second, first)]
+    if _same_program(held):
+        return []
+    first, second = (timed(clock, lambda y: held.call(y), x) for _ in range(2))
+    return [_rounded(Route("traced again", None, second, first), held)]
+
+
+def _rounded(route: Route, held: Held) -> Route:
+    """With the rounding of the value where the two differ; a callback may give other numbers each time it is run."""
+    if not route.wrong(ADJOINT).any() or any("callback" in e.primitive.name for e in equations(held.jaxpr)):
+        return route
+    return replace(route, allowed=rounding.of(held.call, held.point))
+
+
+def _same_program(held: Held) -> bool:
+    """Whether tracing twice gives the same equations and constants; then a run cannot differ, callbacks apart."""
+    one, two = held.jaxpr, jax.make_jaxpr(lambda y: held.call(y))(held.point)
+    if any("callback" in equation.primitive.name for equation in equations(one)):
+        return False
+    return str(one) == str(two) and _equal(one.consts, two.consts)
+
+
+def _equal(one: list[Any], two: list[Any]) -> bool:
+    if len(one) != len(two):
+        return False
+    return all(
+        np.array_equal(np.asarray(a), np.asarray(b), equal_nan=True)
+        for a, b in zip(one, two, strict=True)
+        if not _is_key(a)
+    )
+
+
+def _is_key(value: Any) -> bool:
+    return jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
+
+
+def reused_keys(held: Held) -> str:
+    """The first line of JAX's complaint about a PRNG key that is used twice; empty if there is none."""
+    if not held.traceable:
+        return ""
+    if not any(equation.primitive.name.startswith("random_") for equation in equations(held.jaxpr)):
+        return ""
+    try:
+        with jax.debug_key_reuse(True):
+            jax.jit(lambda y: held.call(y))(jnp.asarray(held.point))
+    except jax.errors.KeyReuseError as error:
+        return str(error).strip().splitlines()[0]
+    return ""

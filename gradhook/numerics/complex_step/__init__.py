@@ -1,0 +1,1 @@
+"""Complex-step differentiation over the equations of a function."""

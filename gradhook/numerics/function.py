@@ -1,0 +1,226 @@
+"""How does a function of trees, held at some arguments, become a function from R^n to R^m?"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from gradhook.annotations.inputs import Spec
+from gradhook.model.errors import GradhookError
+from gradhook.numerics.finite_difference.richardson import Array
+from gradhook.numerics.fixed_arguments import Fixed, drawn, fixed
+from gradhook.numerics.flatten import Space, is_array, is_floating, leaf_of, vector_of
+from gradhook.numerics.jaxpr.source import parameter_names
+from gradhook.numerics.sampling import draw
+
+Wrt = int | str | Sequence[int | str] | None
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Arguments of a function, drawn: all leaves, which of them are differentiated, and how to put them together."""
+
+    leaves: tuple[Any, ...]
+    moved: tuple[int, ...]
+    treedef: Any
+    space: Space
+    point: Array
+
+    def rebuild(self, moved: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Positional and keyword arguments with other values for the differentiated leaves."""
+        leaves = list(self.leaves)
+        for place, value in zip(self.moved, moved, strict=True):
+            leaves[place] = value
+        args, kwargs = jax.tree.unflatten(self.treedef, leaves)
+        return args, kwargs
+
+    def at(self, point: Array) -> Arguments:
+        """The same arguments with other numbers in the differentiated leaves."""
+        leaves = list(self.leaves)
+        for place, value in zip(self.moved, self.space.split(jnp.asarray(point)), strict=True):
+            leaves[place] = value
+        return replace(self, leaves=tuple(leaves), point=point)
+
+
+@dataclass(frozen=True)
+class Held:
+    """A function of vectors: ``call`` maps R^n to R^m, ``inputs`` and ``outputs`` name the numbers on both sides.
+
+    ``of_leaves`` is the same function of the list of differentiated leaves, ``to_leaves`` the one from that list to the
+    list of floating output leaves; in both, stopped values that the author wants held move.
+    """
+
+    call: Callable[[Any], Any]
+    of_leaves: Callable[[list[Any]], Any]
+    to_leaves: Callable[[list[Any]], list[Any]]
+    arguments: Arguments
+    outputs: Space
+    traceable: bool
+
+    @property
+    def inputs(self) -> Space:
+        """The differentiated leaves."""
+        return self.arguments.space
+
+    @property
+    def point(self) -> Array:
+        """Where the function is held, (n,)."""
+        return self.arguments.point
+
+    @cached_property
+    def jaxpr(self) -> Any:
+        """The equations of ``call``, traced once for all that read them; only where it is traceable."""
+        return jax.make_jaxpr(self.call)(self.point)
+
+    def at(self, point: Array) -> Held:
+        """The same function held at another point; a traceable one has the same equations there."""
+        made = replace(self, arguments=self.arguments.at(point))
+        made.__dict__.update({"jaxpr": self.jaxpr} if self.traceable else {})
+        return made
+
+
+def gather(
+    function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], wrt: Wrt, random: np.random.Generator
+) -> Arguments:
+    """Draw the specs among the arguments, promote floating leaves to float64, and select those to differentiate.
+
+    What the function itself holds fixed (``nondiff_argnums``, ``static_argnames``) is handed over as it is.
+
+    Raises:
+        GradhookError: ``wrt`` names no argument, or nothing is left to differentiate.
+    """
+    names = parameter_names(function, len(args))
+    kept = fixed(function, len(args), kwargs)
+    chosen = _chosen(wrt, names, kwargs, kept)
+    flat, treedef = jax.tree_util.tree_flatten_with_path(
+        _sealed(args, kwargs, names, kept), is_leaf=lambda leaf: isinstance(leaf, Spec)
+    )
+    leaves, moved, described = [], [], []
+    for place, (path, given) in enumerate(flat):
+        spec = given if isinstance(given, Spec) else None
+        top = _top(path, names)
+        still = top not in chosen
+        value = _value(given, still, random)
+        leaves.append(value)
+        if is_floating(value) and not still:
+            moved.append(place)
+            described.append(leaf_of(top + jax.tree_util.keystr(path[2:]), value, spec, top))
+    if not moved:
+        raise GradhookError(
+            "none of the arguments is a floating number or array, so there is nothing to differentiate",
+            shape_remedy(args, kwargs) or "give floats (1.0, normal(3), …), or name them with wrt=",
+        )
+    space = Space(tuple(described))
+    return Arguments(tuple(leaves), tuple(moved), treedef, space, vector_of(space, [leaves[p] for p in moved]))
+
+
+def differentiated(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], wrt: Wrt) -> Wrt:
+    """``wrt``, or where nothing was said every argument but those that the function holds fixed, if there are such."""
+    kept = fixed(function, len(args), kwargs)
+    if wrt is not None or not kept:
+        return wrt
+    names = parameter_names(function, len(args))
+    return [*(k for k, name in enumerate(names) if name not in kept), *(k for k in kwargs if k not in kept)]
+
+
+def _sealed(args: tuple[Any, ...], kwargs: Mapping[str, Any], names: Sequence[str], kept: Collection[str]) -> Any:
+    """The arguments with those that are held fixed as one leaf each."""
+    return (
+        tuple(Fixed(value) if name in kept else value for name, value in zip(names, args, strict=True)),
+        {name: Fixed(value) if name in kept else value for name, value in kwargs.items()},
+    )
+
+
+def _value(given: Any, still: bool, random: np.random.Generator) -> Any:
+    """What the function is handed for a leaf; an array cannot be hashed, so one that is held fixed is promoted too."""
+    if isinstance(given, Fixed):
+        value = drawn(given.value, random)
+        return _promote(value) if hasattr(value, "dtype") and hasattr(value, "shape") else value
+    # A number that is not differentiated stays one: an array, even a constant one, cannot be branched on in a jit.
+    if still and isinstance(given, (int, float, complex)):
+        return given
+    return _promote(draw(given, random) if isinstance(given, Spec) else given)
+
+
+def shape_remedy(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+    """What to write instead of whole numbers in a tuple that look like a shape; empty where there are none."""
+    shape = next((value for value in (*args, *kwargs.values()) if _is_shape(value)), None)
+    return f"did you mean normal({', '.join(map(str, shape))}), an array of the shape {shape}?" if shape else ""
+
+
+def _is_shape(value: Any) -> bool:
+    """Whether a value is a tuple of sizes, as it stands where an array of that shape may be meant."""
+    return isinstance(value, tuple) and len(value) > 0 and all(type(size) is int and size > 0 for size in value)
+
+
+def hold(function: Callable[..., Any], arguments: Arguments) -> Held:
+    """Hold a function at arguments; falls back to eager evaluation where it cannot be traced."""
+
+    def floating_outputs(moved: list[Any]) -> list[tuple[str, Any]]:
+        args, kwargs = arguments.rebuild(moved)
+        flat, _ = jax.tree_util.tree_flatten_with_path(function(*args, **kwargs))
+        return [("out" + jax.tree_util.keystr(path), leaf) for path, leaf in flat if is_floating(leaf)]
+
+    names: list[str] = []
+
+    def shapes(vector: Any) -> list[Any]:
+        found = floating_outputs(arguments.space.split(vector))
+        names[:] = [name for name, _ in found]
+        return [jnp.asarray(leaf) for _, leaf in found]
+
+    try:
+        outputs, traceable = jax.eval_shape(shapes, arguments.point), True
+    except Exception:  # what is wrong with the function itself is raised again; what tracing alone does not like is not
+        outputs, traceable = shapes(jnp.asarray(arguments.point)), False
+    space = Space(tuple(leaf_of(name, leaf) for name, leaf in zip(names, outputs, strict=True)))
+
+    def to_leaves(moved: list[Any]) -> list[Any]:
+        return [jnp.asarray(leaf) for _, leaf in floating_outputs(moved)]
+
+    def of_leaves(moved: list[Any]) -> Any:
+        return space.join([leaf for _, leaf in floating_outputs(moved)])
+
+    call = lambda vector: of_leaves(arguments.space.split(vector))  # noqa: E731
+    return Held(call, of_leaves, to_leaves, arguments, space, traceable)
+
+
+def _promote(value: Any) -> Any:
+    if not is_floating(value):
+        return jnp.asarray(value) if is_array(value) and isinstance(value, np.ndarray) else value
+    return jnp.asarray(value).astype(jnp.promote_types(jnp.asarray(value).dtype, jnp.float64))
+
+
+def _top(path: tuple[Any, ...], names: Sequence[str]) -> str:
+    """The name of the argument to which a leaf belongs."""
+    return names[path[1].idx] if path[0].idx == 0 else str(path[1].key)
+
+
+def _chosen(wrt: Wrt, names: Sequence[str], kwargs: Mapping[str, Any], kept: Collection[str]) -> set[str]:
+    """The names of the arguments that are differentiated."""
+    if wrt is None:
+        return {*names, *kwargs} - {*kept}
+    chosen = {_meant(which, names, kwargs) for which in ([wrt] if isinstance(wrt, (int, str)) else wrt)}
+    for name in sorted(chosen.intersection(kept)):
+        raise GradhookError(
+            f"wrt names `{name}`, which the function holds fixed (nondiff_argnums, static_argnums or static_argnames)",
+            "leave it out of wrt, or let the function differentiate it",
+        )
+    return chosen
+
+
+def _meant(which: int | str, names: Sequence[str], kwargs: Mapping[str, Any]) -> str:
+    if isinstance(which, int) and -len(names) <= which < len(names):
+        return names[which]
+    known = [*names, *kwargs]
+    if which in known:
+        return str(which)
+    near = difflib.get_close_matches(str(which), known, 1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    raise GradhookError(f"wrt names no argument: {which!r}", f"{hint}the arguments are {', '.join(known)}")

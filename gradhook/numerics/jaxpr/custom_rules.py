@@ -1,0 +1,119 @@
+"""Which custom rules and which ``stop_gradient`` does a function use, and what would be claimed without some of them?
+
+The function's jaxpr is rewritten: in the place of a rule stands a call of the code that the rule was put on, in the
+place of a ``stop_gradient`` nothing, also inside jits, loops, branches and checkpoints. JAX differentiates that as
+usual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import jax.numpy as jnp
+
+from gradhook.comparison.probe import Fault, Suspect
+from gradhook.model.results import Mode
+from gradhook.numerics.autodiff.derivative_errors import translate
+from gradhook.numerics.autodiff.derivatives import Laboratory
+from gradhook.numerics.finite_difference.richardson import Array
+from gradhook.numerics.jaxpr import traverse
+from gradhook.numerics.jaxpr.source import written
+from gradhook.numerics.jaxpr.traverse import Place
+
+Found = tuple[Any, Suspect]
+Removed = frozenset[int]
+"""The suspects, by their position, that are replaced by the code under them."""
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A held function, replayed from its jaxpr; ``function`` is the object that it was made from."""
+
+    laboratory: Laboratory
+    function: Callable[..., Any]
+    _claims: dict[tuple[Removed, tuple[Mode, ...], Mode], Array | Fault] = field(default_factory=dict)
+
+    @cached_property
+    def suspects(self) -> tuple[Suspect, ...]:
+        """Every rule and every ``stop_gradient``, in the order of their first use; none where nothing can be traced."""
+        uses: dict[Suspect, list[Suspect]] = {}
+        for _, suspect in self._found:
+            uses.setdefault(suspect, []).append(suspect)
+        return tuple(
+            replace(one, outermost=any(u.outermost for u in all_), under=frozenset().union(*(u.under for u in all_)))
+            for one, all_ in uses.items()
+        )
+
+    def claim(self, removed: Removed, path: tuple[Mode, ...], mode: Mode) -> Array | Fault:
+        """What a mode claims with some of the suspects removed; computed once."""
+        key = removed, path, mode
+        if key not in self._claims:
+            try:
+                self._claims[key] = self.laboratory.claim(self._without(removed), path, mode)
+            except Exception as error:  # the code under a rule need not be differentiable, nor traceable once more
+                self._claims[key] = translate(error)
+        return self._claims[key]
+
+    @cached_property
+    def _found(self) -> list[Found]:
+        return (
+            list(_walk(self.laboratory.held.jaxpr, ("", 0), frozenset(), _home(self.function)))
+            if self.laboratory.held.traceable
+            else []
+        )
+
+    def _without(self, removed: Removed) -> Callable[[Any], Any]:
+        return self.rewritten(removed, lambda code: code)
+
+    def rewritten(self, removed: Removed, change: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """The function with ``change`` of the code under some of its suspects in their place."""
+        gone = {self.suspects[number] for number in removed}
+        # Equations are no values; their identity is enough, for the jaxpr keeps them alive.
+        marked = {id(equation) for equation, suspect in self._found if suspect in gone}
+
+        def rewrite(equation: Any) -> Any:
+            if id(equation) not in marked:
+                return equation
+            code = traverse.primal_code(equation)
+            return traverse.call_of(None if code is None else change(traverse.rewritten(code, rewrite)), equation)
+
+        run = traverse.function_of(traverse.rewritten(self.laboratory.held.jaxpr, rewrite))
+        return lambda vector: run(vector)[0]
+
+
+def _walk(jaxpr: Any, around: Place, under: frozenset[Place], home: Place) -> Iterator[Found]:
+    """Equations with a suspect; one without a place of its own is where the call around it is."""
+    for equation in traverse.opened(jaxpr).eqns:
+        here = traverse.place_in(jaxpr, equation, around)
+        code = traverse.primal_code(equation)
+        if code is not None:
+            suspect = _rule(equation, code, here, under, home)
+            yield equation, suspect
+            yield from _walk(code, here, under | {(suspect.path, suspect.line)}, home)
+        elif equation.primitive.name == traverse.STOP and _moves(equation):
+            yield equation, Suspect("stop_gradient", "stop_gradient", *here, not under, under)
+        else:
+            for part in traverse.inner(equation):
+                yield from _walk(part, here, under, home)
+
+
+def _rule(equation: Any, code: Any, here: Place, under: frozenset[Place], home: Place) -> Suspect:
+    name, path, line = traverse.definition(code)
+    kind = traverse.rule_kind(equation)
+    own = traverse.of_jax(path)
+    where = (path, line) if path and not own else here
+    return Suspect(kind, name or kind, *where, not under, under, own, bool(path) and (path, line) == home)
+
+
+def _moves(equation: Any) -> bool:
+    """Whether anything could be differentiated there."""
+    return any(jnp.issubdtype(var.aval.dtype, jnp.inexact) for var in equation.outvars)
+
+
+def _home(function: Any) -> Place:
+    """Where a function is defined, under its decorators."""
+    code = getattr(written(function), "__code__", None)
+    return (code.co_filename, code.co_firstlineno) if code is not None else ("", 0)

@@ -1,0 +1,107 @@
+"""How is a function evaluated with the values under ``stop_gradient`` held as they are at the base point?
+
+The author's word ``stop_gradient="frozen"``: these values are constants of the function, so differences must not see
+them move either. They are recorded once, at the base point, and stand in the jaxpr in the place of the equations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from gradhook.model.errors import GradhookError
+from gradhook.numerics.function import Held
+from gradhook.numerics.jaxpr import traverse
+from gradhook.numerics.jaxpr.nonfinite_source import Level
+from gradhook.numerics.jaxpr.traverse import Place
+
+Recorded = tuple[Any, Place]
+"""A value, or None where the base point does not come by; and the place of its ``stop_gradient``."""
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """A held function whose stopped values are constants, and where they are in the code."""
+
+    held: Held
+    places: tuple[Place, ...]
+
+
+def freeze(held: Held) -> Frozen:
+    """Hold every floating value under ``stop_gradient`` at the base point; those under custom rules are the rules' own.
+
+    Raises:
+        GradhookError: one of them changes from step to step of a loop, or the function cannot be traced.
+    """
+    if not held.traceable:
+        raise GradhookError(
+            'stop_gradient="frozen", but the function cannot be traced, so its stopped values cannot be found',
+            "write it with jax.numpy and without Python control flow on values",
+        )
+    point = jnp.asarray(held.point)
+    jaxpr = held.jaxpr
+    recorded = list(_record(Level(jaxpr, (point,), ("", 0))))
+    left = iter(recorded)
+
+    def rewrite(equation: Any) -> Any:
+        # Equations are met in the order in which they were recorded; a jitted function is met once for each call.
+        value = next(left)[0] if _stops(equation) else None
+        return equation if value is None else traverse.call_of(jax.make_jaxpr(lambda _: [value])(value), equation)
+
+    run = traverse.function_of(traverse.rewritten(jaxpr, rewrite))
+    places = tuple(dict.fromkeys(place for value, place in recorded if value is not None))
+    return Frozen(replace(held, call=lambda vector: run(vector)[0]), places)
+
+
+def _stops(equation: Any) -> bool:
+    stops = equation.primitive.name == traverse.STOP
+    return stops and bool(jnp.issubdtype(equation.outvars[0].aval.dtype, jnp.inexact))
+
+
+def _holds(jaxpr: Any) -> bool:
+    """Whether anything in a jaxpr is to be recorded, which excludes what is under custom rules."""
+    return any(
+        _stops(e) or (traverse.primal_code(e) is None and any(_holds(part) for part in traverse.inner(e)))
+        for e in traverse.opened(jaxpr).eqns
+    )
+
+
+def _record(level: Level) -> Iterator[Recorded]:
+    for equation in traverse.opened(level.jaxpr).eqns:
+        if _stops(equation):
+            yield level.values(equation.invars)[0], level.place(equation)
+        elif traverse.primal_code(equation) is None and any(_holds(part) for part in traverse.inner(equation)):
+            yield from _inside(level, equation)
+
+
+def _inside(level: Level, equation: Any) -> Iterator[Recorded]:
+    place, name = level.place(equation), equation.primitive.name
+    if name in traverse.CALLS:
+        (body,) = traverse.inner(equation)
+        yield from _record(Level(body, tuple(level.values(equation.invars)), place))
+    elif name == "cond":
+        index, *arguments = level.values(equation.invars)
+        for number, branch in enumerate(equation.params["branches"]):
+            taken = number == int(index)
+            yield from _record(Level(branch, tuple(arguments), place)) if taken else _passed_by(branch)
+    else:
+        file = f" at {Path(place[0]).name}:{place[1]}" if place[0] else ""
+        raise GradhookError(
+            f'stop_gradient="frozen", but inside a {name}{file} a value under stop_gradient is another at each step',
+            "move it out of the loop, or leave the option out",
+        )
+
+
+def _passed_by(jaxpr: Any) -> Iterator[Recorded]:
+    """What a branch that is not taken would have recorded."""
+    for equation in traverse.opened(jaxpr).eqns:
+        if _stops(equation):
+            yield None, ("", 0)
+        elif traverse.primal_code(equation) is None:
+            for part in traverse.inner(equation):
+                yield from _passed_by(part)

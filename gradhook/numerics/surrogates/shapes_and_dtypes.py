@@ -1,0 +1,183 @@
+"""Does the derivative take every dtype and shape that the function itself takes?
+
+Nothing is computed: ``jax.eval_shape`` traces the rule, and JAX's own check of tangents against values speaks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from gradhook.comparison.surrogate_probe import Fit
+from gradhook.model.results import Mode
+from gradhook.numerics.autodiff.derivative_errors import translate
+from gradhook.numerics.flatten import is_array, is_floating
+from gradhook.numerics.function import Held
+from gradhook.numerics.surrogates.declaration import Declared
+
+CLAIMED = ("float64", "float32")
+"""The dtypes of every claim: that of the comparison, and that which programs run in."""
+DTYPES = (*CLAIMED, "bfloat16")
+_UNSUPPORTED = "does not accept dtype"
+"""What JAX says of linear algebra in half precision: no rule could be blamed for that."""
+SHAPES = {"rank 0": (), "size 0": (0,)}
+
+
+@dataclass(frozen=True)
+class Outfit:
+    """One way to give the same arguments: the leaves that are differentiated as shapes, and the dtype of the others."""
+
+    name: str
+    leaves: list[Any]
+    dtype: str = DTYPES[0]
+    claimed: bool = True
+
+    @property
+    def wide(self) -> bool:
+        """Whether a program of this dtype runs with 64 bits switched on."""
+        return self.dtype == DTYPES[0]
+
+
+def structure(held: Held, function: Callable[..., Any], declared: Declared, modes: tuple[Mode, ...]) -> tuple[Fit, ...]:
+    """Every mode in float64, float32, bfloat16 and what is claimed besides; rank 0 and size 0 for functions that map
+    each element by itself, or where they are claimed.
+
+    A float32 program runs with 64 bits switched off, as its users run it: there a constant of the rule is no wider.
+    """
+    found: list[Fit] = []
+    for outfit in _outfits(held, function, declared):
+        with jax.enable_x64(outfit.wide):
+            fits = _fits(_lifted(held, function, outfit.dtype), outfit, modes)
+            if declared.forward is not None:
+                fits += _as_forward(held, function, declared.forward, outfit)
+        found += [replace(fit, claimed=outfit.claimed) for fit in fits]
+    return tuple(found)
+
+
+def _outfits(held: Held, function: Callable[..., Any], declared: Declared) -> Iterator[Outfit]:
+    shapes = [leaf.shape for leaf in held.inputs.leaves]
+    for dtype in dict.fromkeys((*DTYPES, *declared.dtypes)):
+        leaves = [_struct(shape, dtype, leaf.complex) for shape, leaf in _paired(held, shapes)]
+        yield Outfit(dtype, leaves, dtype, dtype in (*CLAIMED, *declared.dtypes))
+    claimed = declared.shapes is not None
+    if claimed or _elementwise(held, function, shapes):
+        for name, shape in SHAPES.items():
+            if {shape} != set(shapes):
+                alike = [shape] * len(shapes)
+                leaves = [_struct(s, DTYPES[0], leaf.complex) for s, leaf in _paired(held, alike)]
+                yield Outfit(name, leaves, claimed=claimed)
+
+
+def _elementwise(held: Held, function: Callable[..., Any], shapes: list[tuple[int, ...]]) -> bool:
+    """Whether an element alone has the value that it has among the others.
+
+    Only then is a function of another shape still the claimed one: ``x / sum(x)`` takes a scalar too, but there it is
+    the constant 1, and a rule for vectors need not know it.
+    """
+    if len(set(shapes)) != 1 or [leaf.shape for leaf in held.outputs.leaves] != shapes[:1]:
+        return False
+    parts = held.inputs.split(held.point)
+    try:
+        together = np.ravel(held.outputs.split(held.call(held.point))[0])
+        for k in {0, len(together) - 1} if shapes[0] else {0}:
+            alone = [jnp.ravel(part)[k] if shapes[0] else jnp.ravel(part) for part in parts]
+            (value,) = _lifted(held, function, DTYPES[0])(alone)
+            if value.shape != alone[0].shape or not np.allclose(value, together[k], rtol=1e-9, atol=0, equal_nan=True):
+                return False
+    except Exception:
+        return False  # what the function does not take is asked of no rule
+    return True
+
+
+def _paired(held: Held, shapes: list[tuple[int, ...]]) -> Iterator[tuple[tuple[int, ...], Any]]:
+    yield from zip(shapes, held.inputs.leaves, strict=True)
+
+
+def _struct(shape: tuple[int, ...], dtype: str, is_complex: bool) -> Any:
+    kind = {"float64": "complex128"}.get(dtype, "complex64") if is_complex else dtype
+    return jax.ShapeDtypeStruct(shape, jnp.dtype(kind))  # type: ignore[no-untyped-call]
+
+
+def _lifted(held: Held, function: Callable[..., Any], dtype: str) -> Callable[[list[Any]], list[Any]]:
+    """The function of the differentiated leaves; what else it is given is of the same dtype, numbers of none."""
+    arguments = held.arguments
+
+    def call(moved: list[Any]) -> list[Any]:
+        leaves = [_alike(leaf, dtype) for leaf in arguments.leaves]
+        for place, value in zip(arguments.moved, moved, strict=True):
+            leaves[place] = value
+        args, kwargs = jax.tree.unflatten(arguments.treedef, leaves)
+        return [jnp.asarray(leaf) for leaf in jax.tree.leaves(function(*args, **kwargs)) if is_array(leaf)]
+
+    return call
+
+
+def _alike(leaf: Any, dtype: str) -> Any:
+    if not is_floating(leaf):
+        return leaf
+    if np.iscomplexobj(leaf):
+        return leaf if dtype == DTYPES[0] else np.asarray(leaf, np.complex64)
+    return float(leaf) if np.ndim(leaf) == 0 else np.asarray(leaf).astype(jnp.dtype(dtype))
+
+
+def _fits(call: Callable[[list[Any]], list[Any]], outfit: Outfit, modes: tuple[Mode, ...]) -> list[Fit]:
+    try:
+        jax.eval_shape(call, outfit.leaves)
+    except Exception:
+        return []  # what the function itself does not take, its derivative need not take
+    found = []
+    for mode in modes:
+        try:
+            problem, path, line = (_forward if mode == "fwd" else _reverse)(call, outfit.leaves), "", 0
+        except Exception as error:
+            fault = translate(error)
+            if fault.missing or _UNSUPPORTED in fault.message:
+                continue
+            problem, path, line = f"raises {fault.message}", fault.path, fault.line
+        found.append(Fit(outfit.name, mode, problem, path, line))
+    return found
+
+
+def _forward(call: Callable[[list[Any]], list[Any]], leaves: list[Any]) -> str:
+    def push(moved: list[Any]) -> Any:
+        primals, tangents = jax.jvp(call, (moved,), ([jnp.ones_like(leaf) for leaf in moved],))
+        return _floats(primals), _floats([t for p, t in zip(primals, tangents, strict=True) if is_floating(p)])
+
+    values, tangents = jax.eval_shape(push, leaves)
+    return _unlike(tangents, values, "the tangent", "the value")
+
+
+def _reverse(call: Callable[[list[Any]], list[Any]], leaves: list[Any]) -> str:
+    def pull(moved: list[Any]) -> Any:
+        values, back = jax.vjp(lambda moved: _floats(call(moved)), moved)
+        return back([jnp.ones_like(value) for value in values])[0]
+
+    return _unlike(jax.eval_shape(pull, leaves), leaves, "the gradient", "the input")
+
+
+def _floats(leaves: list[Any]) -> list[Any]:
+    return [leaf for leaf in leaves if is_floating(leaf)]
+
+
+def _unlike(got: list[Any], wanted: list[Any], one: str, other: str) -> str:
+    for left, right in zip(got, wanted, strict=True):
+        if (left.shape, left.dtype) != (right.shape, right.dtype):
+            return f"{one} is {left.dtype}{list(left.shape)}, {other} {right.dtype}{list(right.shape)}"
+    return ""
+
+
+def _as_forward(held: Held, function: Callable[..., Any], forward: Callable[..., Any], outfit: Outfit) -> list[Fit]:
+    """Shapes and dtypes of the value beside those of ``forward=``, where that can be traced."""
+    try:
+        got = jax.eval_shape(_lifted(held, function, outfit.dtype), outfit.leaves)
+        wanted = jax.eval_shape(_lifted(held, forward, outfit.dtype), outfit.leaves)
+    except Exception:
+        return []
+    if len(got) != len(wanted):
+        return [Fit(outfit.name, None, f"it returns {len(got)} arrays, forward= {len(wanted)}")]
+    return [Fit(outfit.name, None, _unlike(got, wanted, "the value", "that of forward="))]

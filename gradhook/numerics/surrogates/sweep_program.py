@@ -1,0 +1,146 @@
+"""What are value, derivative and what was declared for them, while one input moves and everything else is held?"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from gradhook.model.results import Mode
+from gradhook.numerics.autodiff import rounding
+from gradhook.numerics.autodiff.programs import Clock
+from gradhook.numerics.finite_difference.richardson import Array
+from gradhook.numerics.function import Held
+from gradhook.numerics.surrogates.declaration import Declared, eager_forward, forward_map, slope_map, slopes
+
+COUNT = 256
+"""Points of one run: one program serves the samples, the bisection and the neighbours of a boundary."""
+
+RECALLED = 24
+"""Points at which a function and what was declared for it are called once more; each may cost a compilation."""
+
+
+@dataclass(frozen=True)
+class Points:
+    """At T points of a track: all values (T, m), one output's slope (T,), and the declared ones (nan: none)."""
+
+    at: Array
+    values: Array
+    slope: Array
+    reference: Array
+    declared: Array
+
+
+@dataclass
+class Line:
+    """A held function along any one of its coordinates."""
+
+    held: Held
+    declared: Declared
+    mode: Mode
+    clock: Clock
+    _program: list[Any] = field(default_factory=list)
+
+    def run(self, coordinate: int, at: Array, outputs: NDArray[np.int64], spoken: bool) -> Points:
+        """Up to COUNT points; ``outputs`` (T,) says whose slope is meant at each."""
+        started = time.perf_counter()
+        padded = np.resize(at, COUNT), np.resize(outputs, COUNT)
+        if not self._program:
+            run = jax.jit(self._traced()).lower(self.held.point, coordinate, *padded).compile()
+            self._program.append(run)
+        ready = time.perf_counter()
+        found = self._program[0](self.held.point, coordinate, *padded)
+        values, slope, reference, declared = (np.asarray(a, dtype=np.float64)[: len(at)] for a in found)
+        self.clock.compile += ready - started
+        self.clock.run += time.perf_counter() - ready
+        return Points(at, values, slope, reference, declared if spoken else np.full(len(at), np.nan))
+
+    def filled(self, coordinate: int, points: Points, outputs: NDArray[np.int64], spoken: bool) -> Points:
+        """The same with what was declared in Python that JAX cannot trace; slow, so for few points only."""
+        reference, declared = points.reference, points.declared
+        xs = np.repeat(self.held.point[None], len(points.at), axis=0)
+        xs[:, coordinate] = points.at
+        if self.declared.forward is not None and np.isnan(reference).all() and len(xs):
+            reference = np.stack([eager_forward(self.held, self.declared, x) for x in xs])
+        if spoken and np.isnan(declared).all() and len(xs):
+            along = slopes(self.held, self.declared, xs, np.eye(self.held.inputs.size)[[coordinate]])[:, 0]
+            declared = along[np.arange(len(xs)), outputs]
+        return Points(points.at, points.values, points.slope, reference, declared)
+
+    def plain(self, coordinate: int, points: Points, output: int, spoken: bool) -> Points:
+        """The same, where a compiler's rounding alone tells function and declaration apart: both called plainly.
+
+        XLA divides by a scalar by multiplying with its reciprocal. At a tie that moves ``round(x / s)`` by one step, in
+        one of two programs.
+        """
+        value, slope, reference, declared = (
+            of.copy() for of in (points.values, points.slope, points.reference, points.declared)
+        )
+        for k in _apart(points, output)[:RECALLED]:
+            x = self.held.point.copy()
+            x[coordinate] = points.at[k]
+            if self.declared.forward is not None:
+                got, wanted = np.asarray(self.held.call(jnp.asarray(x))), eager_forward(self.held, self.declared, x)
+                if got[output] == wanted[output]:
+                    value[k], reference[k] = got, wanted
+            if spoken and np.isfinite(declared[k]):
+                pair = self._slopes(jnp.asarray(x), coordinate, output)
+                slope[k], declared[k] = pair if np.isclose(*pair, rtol=1e-9, atol=0) else (slope[k], declared[k])
+        return Points(points.at, value, slope, reference, declared)
+
+    def _slopes(self, x: Any, coordinate: int, output: int) -> tuple[float, float]:
+        """The slope and the declared one at a point, called plainly."""
+        axis = jnp.zeros(x.size).at[coordinate].set(1.0)
+        declared = slope_map(self.held, self.declared, traced=False)
+        assert declared is not None
+        if self.mode == "fwd":
+            moved = jax.jvp(self.held.call, (x,), (axis,))[1][output]
+        else:
+            moved = jax.vjp(self.held.call, x)[1](jnp.zeros(self.held.outputs.size).at[output].set(1.0))[0][coordinate]
+        return float(moved), float(declared(x, axis)[output])
+
+    def rounding(self, coordinate: int, at: Array, outputs: NDArray[np.int64], spoken: bool) -> Array:
+        """How far rounding may move the slope and the declared one apart, at up to COUNT points."""
+        program = self._traced()
+
+        def both(x: Any, at: Any, outputs: Any) -> Any:
+            _, slope, _, declared = program(x, coordinate, at, outputs)
+            return jnp.stack([slope, declared])
+
+        moved = rounding.of(both, jnp.asarray(self.held.point), at, outputs)
+        return np.asarray((moved if spoken else moved[:1]).sum(axis=0) + np.zeros(len(at)))
+
+    def _traced(self) -> Any:
+        f, n, m = self.held.call, self.held.inputs.size, self.held.outputs.size
+        forward, slope = forward_map(self.held, self.declared), slope_map(self.held, self.declared)
+
+        def one(x: Any, coordinate: Any, at: Any, output: Any) -> Any:
+            x, axis = x.at[coordinate].set(at), jnp.zeros(n).at[coordinate].set(1.0)
+            if self.mode == "fwd":
+                value, tangent = jax.jvp(f, (x,), (axis,))
+                moved = tangent[output]
+            else:
+                value, pull = jax.vjp(f, x)
+                moved = pull(jnp.zeros(m).at[output].set(1.0))[0][coordinate]
+            reference = jnp.full(m, jnp.nan) if forward is None else forward(x)
+            declared = jnp.nan if slope is None else slope(x, axis)[output]
+            return value, moved, reference, jnp.asarray(declared, jnp.float64)
+
+        def program(x: Any, coordinate: Any, at: Any, outputs: Any) -> Any:
+            return jax.lax.map(lambda pair: one(x, coordinate, *pair), (at, outputs))
+
+        return program
+
+
+def _apart(points: Points, output: int) -> NDArray[np.int64]:
+    """Where value or slope are not the declared ones, in triples of which they are elsewhere."""
+    with np.errstate(invalid="ignore"):
+        value = (points.values[:, output] != points.reference[:, output]) & np.isfinite(points.reference[:, output])
+        slope = ~np.isclose(points.slope, points.declared, rtol=1e-9, atol=0) & np.isfinite(points.declared)
+    some = [np.repeat((a := of.reshape(-1, 3)).any(1) & ~a.all(1), 3) & of for of in (value, slope)]
+    return np.flatnonzero(some[0] | some[1])

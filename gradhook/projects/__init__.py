@@ -1,0 +1,1 @@
+"""Projects: their roots, settings, baselines, suppressions and migration."""

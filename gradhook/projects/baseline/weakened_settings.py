@@ -1,0 +1,82 @@
+"""What does a configuration ask less than another one?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from gradhook.config import Settings
+from gradhook.config.settings import level_of
+from gradhook.projects.baseline.claim_options import CHANGED, LOOSENED
+
+Step = tuple[str, str, str, str]
+
+
+def weaker(before: Settings, now: Settings) -> Iterator[Step]:
+    """Key, ``LOOSENED`` or ``CHANGED``, and the value before and now as text."""
+    for key, is_weaker in _RULES.items():
+        old, new = getattr(before, key, None), getattr(now, key, None)
+        if old != new and is_weaker(old, new):
+            kind = CHANGED if is_weaker is _differs else LOOSENED
+            yield key, kind, _shown(old), _shown(new)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}: {said if isinstance(said, str) else ' '.join(said)}" for key, said in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value).lower()
+
+
+def _rises(old: Any, new: Any) -> bool:
+    return bool(new > old)
+
+
+def _falls(old: Any, new: Any) -> bool:
+    return bool(new < old)
+
+
+def _grows(old: Sequence[str], new: Sequence[str]) -> bool:
+    """More is left out."""
+    return any(not item.startswith(tuple(old)) for item in new)
+
+
+def _adds(old: Any, new: Any) -> bool:
+    return bool(set(new) - set(old)) or any(word.startswith("!") for word in set(old) - set(new))
+
+
+def _shrinks(old: Sequence[str], new: Sequence[str]) -> bool:
+    """Less is asked for; nothing chosen means everything."""
+    return bool(new) and (not old or any(not code.startswith(tuple(new)) for code in old))
+
+
+def _fewer_modes(old: Sequence[str] | None, new: Sequence[str] | None) -> bool:
+    return not set(old or ()) <= set(new or ()) or (old is None and len(new or ()) == 1)
+
+
+def _more_globs(old: Mapping[str, Sequence[str]], new: Mapping[str, Sequence[str]]) -> bool:
+    return any(_grows(old.get(glob, ()), codes) for glob, codes in new.items())
+
+
+def _milder(*ranks: str) -> Callable[[Any, Any], bool]:
+    return lambda old, new: ranks.index(new) > ranks.index(old)
+
+
+def _milder_somewhere(old: Mapping[str, str], new: Mapping[str, str]) -> bool:
+    """Advice about some code counts for less."""
+    is_milder = _milder("error", "warn", "ignore")
+    return any(is_milder(level_of(code, old), level_of(code, new)) for code in {*old, *new})
+
+
+def _differs(old: Any, new: Any) -> bool:
+    return bool(old != new)
+
+
+_RULES: Mapping[str, Callable[[Any, Any], bool]] = {
+    "rtol": _rises, "atol": _rises, "order": _falls, "modes": _fewer_modes, "select": _shrinks, "ignore": _grows,
+    "per_file_ignores": _more_globs, "exclude": _adds,
+    "undecided": _milder("error", "warn"), "unclaimed": _milder("error", "warn", "ignore"),
+    "advice": _milder_somewhere, "loosened": _milder("error", "warn", "ignore"),
+    "self_test": _falls, "fail_on_empty": _falls, "exit_zero": _rises,
+    "python": _differs, "platform": _differs, "seed": _differs,
+}  # fmt: skip
+"""The others are about speed and looks."""

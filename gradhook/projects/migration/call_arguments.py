@@ -1,0 +1,130 @@
+"""What does a call ask for: which function, at which inputs, to which order, in which modes, how closely?"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gradhook.projects.migration.calls import dotted
+from gradhook.projects.migration.fragments import Call, Stuck
+
+_POSITIONS = {
+    "check_grads": ("f", "args", "order", "modes", "atol", "rtol", "eps"),
+    "check_jvp": ("f", "rule", "args", "atol", "rtol", "eps", "err_msg"),
+    "check_vjp": ("f", "rule", "args", "atol", "rtol", "eps", "err_msg"),
+    "assert_numerical_grads": ("f", "args", "order", "atol", "modes", "rtol", "eps"),
+}
+_RENAMED = {"f_args": "args", "f_jvp": "rule", "f_vjp": "rule"}
+_MODES = {"check_jvp": ("fwd",), "check_vjp": ("rev",)}
+_PLAIN_RULE = {"check_jvp": "jax.jvp", "check_vjp": "jax.vjp"}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The arguments of a call by name."""
+
+    said: Mapping[str, ast.expr]
+
+    @property
+    def function(self) -> ast.expr:
+        """What is differentiated."""
+        return self.said["f"]
+
+    @property
+    def inputs(self) -> ast.expr:
+        """Where."""
+        return self.said["args"]
+
+
+def asked(call: Call) -> Asked:
+    """The arguments of the call.
+
+    Raises:
+        Stuck: they are not all written out.
+    """
+    assert isinstance(call.node, ast.Call)
+    names = _POSITIONS[call.kind]
+    if any(isinstance(a, ast.Starred) for a in call.node.args) or any(k.arg is None for k in call.node.keywords):
+        raise Stuck("its arguments are handed on with `*` or `**`")
+    said = dict(zip(names, call.node.args, strict=False))
+    said |= {_RENAMED.get(k.arg, k.arg): k.value for k in call.node.keywords if k.arg}
+    if missing := [name for name in ("f", "args") if name not in said]:
+        raise Stuck(f"it has no argument {missing[0]!r}")
+    return Asked(said)
+
+
+def options(call: Call, asked: Asked, *, tolerances: bool) -> tuple[list[str], list[str]]:
+    """The keywords of the claim but its inputs, and what a reader should know of those that were left out.
+
+    Raises:
+        Stuck: an order or a mode is computed.
+    """
+    order = _literal(call, asked, "order", 1)
+    modes = _MODES.get(call.kind) or _modes(call, asked)
+    words = [f"order={order}"] * (order != 1) + [f"modes={_tuple(modes)}"]
+    close = {name: ast.unparse(asked.said[name]) for name in ("atol", "rtol", "eps") if _said(asked, name)}
+    if tolerances:
+        return [*words, *(f"{name}={value}" for name, value in close.items())], []
+    return words, [_left_out(close)] if close else []
+
+
+def needs_no_rule(call: Call, asked: Asked, rule: ast.expr | None, imported: Mapping[str, str]) -> bool:
+    """Whether the rule that is checked is the one that JAX has for the function."""
+    match rule:
+        case ast.Call(func=function, args=[way, subject]) if dotted(function, imported) == "functools.partial":
+            same = ast.dump(subject) == ast.dump(asked.function)
+            return same and dotted(way, imported) in (
+                _PLAIN_RULE[call.kind],
+                f"jax._src.api.{_PLAIN_RULE[call.kind][4:]}",
+            )
+    return False
+
+
+def _modes(call: Call, asked: Asked) -> tuple[str, ...]:
+    """Both ``["rev"]`` and ``"rev"`` are accepted, because ``"rev" in "rev"``; ``"lin"`` is a forward mode."""
+    given = _literal(call, asked, "modes", ("fwd", "rev"))
+    wanted = tuple(mode for mode in ("fwd", "rev") if mode in given or (mode == "fwd" and "lin" in given))
+    if not wanted:
+        raise Stuck(f"modes={given!r} names no mode")
+    return wanted
+
+
+def _literal(call: Call, asked: Asked, name: str, default: Any) -> Any:
+    node = asked.said.get(name)
+    if node is None:
+        return default
+    if isinstance(node, ast.Name):
+        node = assigned(node.id, call) or node
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        raise Stuck(f"{name}={ast.unparse(node)} is computed") from None
+
+
+def assigned(name: str, call: Call) -> ast.expr | None:
+    """The value of a name that one assignment around the call, or in the module, gives it."""
+    for scope in reversed(call.around):
+        found = [node for node in getattr(scope, "body", []) if isinstance(node, ast.Assign) and _names_it(node, name)]
+        if found:
+            return found[0].value if len(found) == 1 else None
+    return None
+
+
+def _names_it(node: ast.Assign, name: str) -> bool:
+    return len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name
+
+
+def _said(asked: Asked, name: str) -> bool:
+    node = asked.said.get(name)
+    return node is not None and not (isinstance(node, ast.Constant) and node.value is None)
+
+
+def _left_out(close: Mapping[str, str]) -> str:
+    return "left out: " + ", ".join(f"{name}={value}" for name, value in close.items())
+
+
+def _tuple(modes: tuple[str, ...]) -> str:
+    inner = ", ".join(f'"{mode}"' for mode in modes)
+    return f"({inner},)" if len(modes) == 1 else f"({inner})"

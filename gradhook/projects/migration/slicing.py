@@ -1,0 +1,202 @@
+"""Which statements of a test does an expression depend on, and can they stand without the test?
+
+A backward slice: from the call upwards through the blocks around it, then through the module. What only running the
+test would tell (a fixture, a loop's variable, ``self``) raises ``Stuck`` with the reason.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterable
+from itertools import pairwise
+
+from gradhook.projects.migration.fixtures import set_up
+from gradhook.projects.migration.fragments import Call, Pieces, Stuck, Test
+from gradhook.projects.migration.variables import binds, free, parameters
+
+_SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_BUILT_IN = frozenset(dir(builtins))
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+
+
+def pieces(expressions: Iterable[ast.expr], call: Call, test: Test) -> Pieces:
+    """What the expressions, which stand in the call, depend on.
+
+    Raises:
+        Stuck: something that the text of the file does not tell.
+    """
+    wanted = tuple(expressions)
+    local, needed = _upwards(wanted, call)
+    found, lost = _module(needed, test.tree)
+    if lost:
+        raise Stuck(f"`{min(lost)}` is not defined in the file")
+    imports = [line for statement in (*found, *local) for line in _imported(statement, needed | _names(found, local))]
+    return Pieces(_plain(local), _plain(found), tuple(dict.fromkeys(imports)))
+
+
+def _upwards(wanted: tuple[ast.expr, ...], call: Call) -> tuple[list[ast.stmt], set[str]]:
+    """The statements before the call that the expressions need, in order, and the names that are still open."""
+    needed = {name for expression in wanted for name in free(expression)}
+    taken: list[ast.stmt] = []
+    around = (*call.around, call.node)
+    in_function = bool(call.functions)
+    for outer, inner in reversed(list(pairwise(around))):
+        if isinstance(outer, ast.Module) and in_function:
+            break
+        before = _before(outer, inner)
+        if isinstance(outer, ast.ClassDef):
+            before = set_up(outer, (*wanted, *taken)) if "self" in needed else []
+        for statement in reversed(before):
+            needed = _take(statement, needed, taken)
+        _cross(outer, needed, in_class=_is_method(outer, around))
+    return taken[::-1], needed
+
+
+def _is_method(outer: ast.AST, around: tuple[ast.AST, ...]) -> bool:
+    return any(isinstance(owner, ast.ClassDef) and outer in owner.body for owner in around)
+
+
+def _before(outer: ast.AST, inner: ast.AST) -> list[ast.stmt]:
+    """The statements of a block in front of one of them."""
+    for field in _BLOCKS:
+        block = getattr(outer, field, None)
+        if isinstance(block, list) and any(statement is inner for statement in block):
+            return block[: next(n for n, statement in enumerate(block) if statement is inner)]
+    return []
+
+
+def _take(statement: ast.stmt, needed: set[str], taken: list[ast.stmt]) -> set[str]:
+    """Keep the statement if it gives or changes something needed; what is needed above it."""
+    bound = binds(statement)
+    changed = _changed(statement)
+    if not needed & (bound | changed):
+        return needed
+    if not isinstance(statement, (*_SIMPLE, ast.Import, ast.ImportFrom)) and bound & needed:
+        name, kind = min(bound & needed), type(statement).__name__.lower()
+        raise Stuck(f"`{name}` comes from the `{kind}` on line {statement.lineno}")
+    taken.append(statement)
+    keeps = isinstance(statement, ast.AugAssign) or not bound
+    return (needed if keeps else needed - bound) | free(statement) - (bound if _defines(statement) else set())
+
+
+def _defines(statement: ast.stmt) -> bool:
+    return isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+
+
+def _changed(statement: ast.stmt) -> set[str]:
+    """What a statement may change in place: ``x[0] = …``, ``rng.seed(0)``, ``@f.defjvp``; not what asserts look at."""
+    match statement:
+        case ast.FunctionDef(decorator_list=marks):
+            return {_root(mark) for mark in marks if isinstance(mark, ast.Attribute) and _is_change(mark)}
+        case ast.Assign(targets=targets):
+            return {root for target in targets for root in _inside(target)}
+        case ast.AnnAssign(target=ast.Attribute() | ast.Subscript() as target) | ast.AugAssign(target=target):
+            return {_root(target)}
+        case ast.Expr(value=ast.Call(func=ast.Attribute() as function)) if _is_change(function):
+            return {_root(function)}
+    return set()
+
+
+def _is_change(function: ast.Attribute) -> bool:
+    inside = isinstance(function.value, ast.Name) and function.attr in ("append", "update")
+    return inside or function.attr == "seed" or function.attr.startswith("def")
+
+
+def _inside(target: ast.expr) -> set[str]:
+    """The names of which a target changes an item or an attribute."""
+    return {_root(n) for n in ast.walk(target) if isinstance(n, (ast.Attribute, ast.Subscript)) and _is_stored(n)}
+
+
+def _is_stored(node: ast.Attribute | ast.Subscript) -> bool:
+    return isinstance(node.ctx, ast.Store)
+
+
+def _root(node: ast.expr) -> str:
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Starred)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _cross(outer: ast.AST, needed: set[str], *, in_class: bool) -> None:
+    """Refuse what a block around the call provides and the text does not tell."""
+    match outer:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
+            _parameters(outer, needed - {"self"} if in_class else needed)
+        case ast.For(target=target) | ast.AsyncFor(target=target) | ast.comprehension(target=target):
+            _given(target, needed, f"the variable of the loop on line {target.lineno}")
+        case ast.With(items=items) | ast.AsyncWith(items=items):
+            for item in items:
+                if item.optional_vars is not None:
+                    _given(item.optional_vars, needed, f"given by the `with` on line {item.context_expr.lineno}")
+        case ast.ListComp(generators=loops) | ast.SetComp(generators=loops) | ast.GeneratorExp(generators=loops):
+            for loop in loops:
+                _given(loop.target, needed, f"the variable of the loop on line {loop.target.lineno}")
+
+
+def _given(target: ast.expr, needed: set[str], how: str) -> None:
+    names = {node.id for node in ast.walk(target) if isinstance(node, ast.Name)} & needed
+    if names:
+        raise Stuck(f"`{min(names)}` is {how}")
+
+
+def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, needed: set[str]) -> None:
+    name = next((name for name in parameters(function.args) if name in needed), "")
+    if not name:
+        return
+    whose = f"`{function.name}`" if not isinstance(function, ast.Lambda) else "a lambda"
+    marks = "" if isinstance(function, ast.Lambda) else " ".join(map(ast.unparse, function.decorator_list))
+    if "param" in marks.lower():
+        raise Stuck(f"`{name}` comes from the parametrization of {whose}: write one case for each value")
+    raise Stuck(f"`{name}` is a parameter of {whose}")
+
+
+def _module(needed: set[str], tree: ast.Module) -> tuple[list[ast.stmt], set[str]]:
+    """The statements of the module that the names need, in order, and the names that it does not explain."""
+    meanings = [(statement, binds(statement) | _changed(statement)) for statement in tree.body]
+    found: set[int] = set()
+    todo, done = set(needed), set[str]()
+    while todo := todo - done:
+        name = min(todo)
+        done.add(name)
+        for number, (statement, bound) in enumerate(meanings):
+            if name in bound and number not in found:
+                if name in binds(statement):
+                    _refuse_compound(statement, name)
+                found.add(number)
+                todo |= free(statement) if not isinstance(statement, (ast.Import, ast.ImportFrom)) else set()
+    explained = {name for number in found for name in meanings[number][1]}
+    lost = done - explained - _BUILT_IN
+    stars = {n for n, (s, _) in enumerate(meanings) if isinstance(s, ast.ImportFrom) and s.names[0].name == "*"}
+    if lost and stars:
+        return [meanings[n][0] for n in sorted(found | stars)], set()
+    return [meanings[n][0] for n in sorted(found)], lost
+
+
+def _refuse_compound(statement: ast.stmt, name: str) -> None:
+    if not isinstance(statement, (*_SIMPLE, ast.Import, ast.ImportFrom)):
+        raise Stuck(f"`{name}` comes from the `{type(statement).__name__.lower()}` on line {statement.lineno}")
+
+
+def _names(*groups: list[ast.stmt]) -> set[str]:
+    return {
+        name for group in groups for s in group if not isinstance(s, (ast.Import, ast.ImportFrom)) for name in free(s)
+    }
+
+
+def _imported(statement: ast.stmt, needed: set[str]) -> list[str]:
+    """Each import of a statement on its own, if it is needed."""
+    if not isinstance(statement, (ast.Import, ast.ImportFrom)):
+        return []
+    wanted = [a for a in statement.names if a.name == "*" or (a.asname or a.name.partition(".")[0]) in needed]
+    return [_one_import(statement, alias) for alias in wanted]
+
+
+def _one_import(statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
+    if isinstance(statement, ast.Import):
+        return ast.unparse(ast.Import([alias]))
+    return ast.unparse(ast.ImportFrom(statement.module, [alias], statement.level))
+
+
+def _plain(statements: list[ast.stmt]) -> tuple[ast.stmt, ...]:
+    return tuple(s for s in statements if not isinstance(s, (ast.Import, ast.ImportFrom)))

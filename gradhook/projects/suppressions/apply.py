@@ -1,0 +1,107 @@
+"""What is left of the report about a target without what somebody asked not to hear?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from gradhook.model.report import Ignored
+from gradhook.model.results import Finding, Outcome, TargetReport, Verdict, gravest_first, worst
+from gradhook.projects.suppressions.advice import left_out, raised
+from gradhook.projects.suppressions.sources import Spot, Wishes, is_selected
+
+_DERIVATIVE = frozenset({"GRD101", "GRD102", "GRD103", "GRD201", "GRD202"})
+"""The questions whose pass is what a green target stands for."""
+IsHeard = Callable[[Finding], bool]
+
+
+def without(report: TargetReport, wishes: Wishes) -> tuple[TargetReport, tuple[Ignored, ...]]:
+    """The report without ignored findings, and these; the verdict is that of the rest."""
+    report, select = raised(report, wishes.config), wishes.config.settings.select
+
+    def by(finding: Finding) -> str:
+        said = wishes.by(finding.code, spots(report, finding), report.ignore)
+        return said or left_out(finding, wishes.config)
+
+    def is_heard(finding: Finding) -> bool:
+        return is_selected(finding.code, select) and not by(finding)
+
+    outcomes = tuple(_outcome(outcome, is_heard, wishes) for outcome in report.outcomes)
+    findings = tuple(filter(is_heard, report.findings))
+    if len(findings) == len(report.findings) and all(a is b for a, b in zip(outcomes, report.outcomes, strict=True)):
+        return report, ()
+    gone = [f for f in report.findings if is_selected(f.code, select) and not is_heard(f)]
+    rest = _rest(report, outcomes, findings)
+    answers = [finding for finding in gone if finding.verdict is not Verdict.ADVICE]
+    rest = _unjudged(rest, answers) if answers and rest.verdict is Verdict.PASS else rest
+    return rest, tuple(_ignored(finding, by(finding), report) for finding in gone)
+
+
+def spots(report: TargetReport, finding: Finding) -> list[Spot]:
+    """Where a comment may speak of a finding: its own line, and those of the target's decorator and ``def``."""
+    target = report.target
+    lines = {*target.lines, target.line, *(() if target.mark_path else (target.mark,))}
+    own = [(finding.path, finding.line)] if finding.path else []
+    return [*own, *((target.path, line) for line in sorted(lines))]
+
+
+def _outcome(outcome: Outcome, is_heard: IsHeard, wishes: Wishes) -> Outcome:
+    """An answer of which nothing is left counts as not asked."""
+    kept = tuple(filter(is_heard, outcome.findings))
+    select = wishes.config.settings.select
+    if len(kept) == len(outcome.findings) and (kept or is_selected(outcome.code, select)):
+        return outcome
+    only_advice = {finding.verdict for finding in outcome.findings} == {Verdict.ADVICE}
+    if only_advice and is_selected(outcome.code, select):
+        return replace(outcome, findings=kept)
+    if kept:
+        return replace(outcome, findings=kept, verdict=worst([f.verdict for f in kept]))
+    return Outcome(outcome.code, Verdict.SKIP, outcome.case, note=_why(outcome, select))
+
+
+def _why(outcome: Outcome, select: Sequence[str]) -> str:
+    """Which findings an answer has lost, and how."""
+    codes = list(dict.fromkeys(f.code for f in outcome.findings))
+    ignored = [code for code in codes if is_selected(code, select)]
+    if ignored:
+        return f"{', '.join(ignored)} ignored"
+    return f"{', '.join(codes or [outcome.code])} {'were' if len(codes) > 1 else 'was'} left out by select"
+
+
+def _rest(report: TargetReport, outcomes: tuple[Outcome, ...], findings: tuple[Finding, ...]) -> TargetReport:
+    if outcomes and not findings and all(outcome.verdict is Verdict.SKIP for outcome in outcomes):
+        nothing = _nothing(report, outcomes)
+        outcomes, findings = (*outcomes, nothing), nothing.findings
+    seen = [o.resolution for o in outcomes if o.resolution is not None and o.verdict is Verdict.PASS]
+    return replace(
+        report, outcomes=outcomes, findings=gravest_first(list(findings)), resolution=max(seen, default=None),
+        verdict=worst([o.verdict for o in outcomes] or [f.verdict for f in findings]),
+    )  # fmt: skip
+
+
+def _unjudged(report: TargetReport, gone: Sequence[Finding]) -> TargetReport:
+    """A pass says that the derivative is as claimed: where every answer about it is ignored, nothing is said."""
+    if any(outcome.code in _DERIVATIVE and outcome.verdict is Verdict.PASS for outcome in report.outcomes):
+        return report
+    codes = list(dict.fromkeys(finding.code for finding in gone))
+    text = "".join(f"and {code} " for code in codes[1:]) + "ignored: nothing is said about the derivative"
+    finding = Finding(codes[0], Verdict.SKIP, text, path=report.target.path, line=report.target.line)
+    return replace(report, verdict=Verdict.SKIP, findings=(finding,))
+
+
+def _nothing(report: TargetReport, outcomes: tuple[Outcome, ...]) -> Outcome:
+    """A target of which nothing is left must not look green."""
+    reasons = "; ".join(dict.fromkeys(o.note for o in outcomes if o.note))
+    finding = Finding(
+        "GRD410", Verdict.UNDECIDED, f"nothing was tested: {reasons}", path=report.target.path, line=report.target.line,
+        help="ask more, or ignore less",
+    )  # fmt: skip
+    return Outcome("GRD410", Verdict.UNDECIDED, None, (finding,))
+
+
+def _ignored(finding: Finding, by: str, report: TargetReport) -> Ignored:
+    target = report.target
+    path, line = (finding.path, finding.line) if finding.path else (target.path, target.line)
+    return Ignored(
+        finding.code, by, path, line, finding.message, target.name, finding.verdict, finding.case, target.root
+    )

@@ -1,0 +1,158 @@
+"""How are verdicts, numbers and foreign text put into words?"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from gradhook.model.report import Report
+from gradhook.model.results import LEFT_OUT, ClaimKind, Finding, Outcome, Target, TargetReport, Verdict
+
+WORSE_FIRST = (Verdict.ERROR, Verdict.FAIL, Verdict.UNDECIDED, Verdict.PASS, Verdict.SKIP)
+_MOST_REASONS = 4
+_COUNTED = {
+    Verdict.ERROR: "could not be run",
+    Verdict.FAIL: "failed",
+    Verdict.UNDECIDED: "undecided",
+    Verdict.PASS: "passed",
+    Verdict.SKIP: "skipped",
+}
+
+
+def clean(text: str) -> str:
+    """Foreign text on one line: what is not printable (controls, escapes, newlines, bidi marks) is spelt out."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def flat(text: str) -> str:
+    """Foreign prose on one line: any white space is one space, and the rest is ``clean``."""
+    return clean(" ".join(text.split()))
+
+
+def spot(finding: Finding, target: Target) -> tuple[str, int | None]:
+    """Path and line of a finding; where it has none of its own, the target's."""
+    return (finding.path, finding.line) if finding.path else (target.path, target.line)
+
+
+def place(finding: Finding, target: Target) -> str:
+    """``path:line`` of a finding."""
+    path, line = spot(finding, target)
+    return clean(path if line is None else f"{path}:{line}")
+
+
+def resolution(value: float) -> str:
+    """``would have seen 4e-10``: the smallest relative error that would not have gone unnoticed."""
+    if value == 0:
+        return "would have seen any difference"
+    if not math.isfinite(value):
+        return "would have seen no error at all"
+    return "would have seen " + f"{value:.1g}".replace("e-0", "e-").replace("e+0", "e+")
+
+
+def answers(report: TargetReport) -> tuple[Finding, ...]:
+    """The findings of a target but for advice; a verdict other than pass without any still gets one, from its notes."""
+    findings = tuple(finding for finding in report.findings if finding.verdict is not Verdict.ADVICE)
+    if findings or report.verdict is Verdict.PASS:
+        return findings
+    notes = [outcome.note for outcome in report.outcomes if outcome.note and _tells(outcome, report)]
+    return (Finding("", report.verdict, "; ".join(dict.fromkeys(notes)) or "no reason was given"),)
+
+
+def advice(report: TargetReport) -> tuple[Finding, ...]:
+    """What lies beyond the claim about a target."""
+    return tuple(finding for finding in report.findings if finding.verdict is Verdict.ADVICE)
+
+
+def _tells(outcome: Outcome, report: TargetReport) -> bool:
+    """Of a rule without a claim, one note sums up the others."""
+    return report.target.claim is not ClaimKind.RULE or outcome.code == "GRD501"
+
+
+def asked(report: TargetReport) -> str:
+    """``order 2, forward and reverse``: which derivatives were found right."""
+    passed = {outcome.code for outcome in report.outcomes if outcome.verdict is Verdict.PASS}
+    modes = [mode for code, mode in (("GRD101", "forward"), ("GRD102", "reverse")) if code in passed]
+    order = "order 2" if "GRD103" in passed else "order 1"
+    return f"{order}, {' and '.join(modes)}" if modes else f"{len(passed)} question{'s' * (len(passed) != 1)}"
+
+
+def bias(report: TargetReport) -> str:
+    """Of a surrogate, how far it is from the true derivative at most, in any case; empty where nobody looked."""
+    notes = [o.note for o in report.outcomes if o.code == "GRD208" and o.note.startswith("bias: ")]
+    return max(notes, key=_last_number, default="")
+
+
+def _last_number(note: str) -> float:
+    try:
+        return float(note.rpartition(" ")[2])
+    except ValueError:
+        return -math.inf
+
+
+def is_left_out(report: TargetReport) -> bool:
+    """Whether a target was on purpose not examined (time budget, slow targets)."""
+    return report.verdict is Verdict.SKIP and any(finding.code == LEFT_OUT for finding in report.findings)
+
+
+def skipped(report: TargetReport) -> tuple[Outcome, ...]:
+    """The questions that did not apply."""
+    return tuple(outcome for outcome in report.outcomes if outcome.verdict is Verdict.SKIP)
+
+
+def summary(report: Report) -> str:
+    """``1 failed, 7 passed (1 surrogate) in 3.2 s``."""
+    counts = report.counts
+    parts = [f"{counts[verdict]} {_COUNTED[verdict]}" for verdict in WORSE_FIRST if counts[verdict]]
+    passed = [t for t in report.targets if t.verdict is Verdict.PASS]
+    if asides := _asides(passed):
+        at = next(i for i, part in enumerate(parts) if part.endswith(_COUNTED[Verdict.PASS]))
+        parts[at] += f" ({asides})"
+    if left := sum(map(is_left_out, report.targets)):
+        at = next(i for i, part in enumerate(parts) if part.endswith(_COUNTED[Verdict.SKIP]))
+        parts[at] += f" ({left} left out: nothing is known about {'it' if left == 1 else 'them'})"
+    if counts[Verdict.ADVICE]:
+        parts.append(f"{counts[Verdict.ADVICE]} advice")
+    if report.interrupted:
+        parts.append(f"interrupted with {len(report.unanswered)} unanswered")
+    if report.notices:
+        parts.append(f"{len(report.notices)} notice{'s' * (len(report.notices) > 1)}")
+    return f"{', '.join(parts) or 'nothing checked'} in {report.seconds:.1f} s"
+
+
+def ignored(report: Report) -> str:
+    """``2 findings ignored: GRD406 by comment losses.py:12, GRD501 by ignore (pyproject.toml)``; empty without any."""
+    count = len(report.ignored)
+    reasons = Counter((item.code, item.by) for item in report.ignored)
+    parts = [f"{code} by {by}{f' ({times} times)' * (times > 1)}" for (code, by), times in reasons.items()]
+    more = [f"and {len(parts) - _MOST_REASONS} more reasons"] * (len(parts) > _MOST_REASONS)
+    said = ", ".join([*parts[:_MOST_REASONS], *more])
+    return f"{count} finding{'s' * (count > 1)} ignored: {said}" if count else ""
+
+
+def _asides(passed: Iterable[TargetReport]) -> str:
+    """What a reader of "7 passed" must not take for more than it is."""
+    passed = list(passed)
+    surrogates = sum(t.target.claim is ClaimKind.SURROGATE for t in passed)
+    cached = sum(t.cached for t in passed)
+    parts = [f"{surrogates} surrogate{'s' * (surrogates > 1)}"] * bool(surrogates) + [f"{cached} cached"] * bool(cached)
+    return ", ".join(parts)
+
+
+def both_modes(findings: Sequence[Finding]) -> list[Finding]:
+    """Findings with those of reverse mode left out that say word for word what forward mode says."""
+    forward, reverse = "forward mode claims", "reverse mode claims"
+    spoken = {(f.case, f.message.replace(forward, reverse, 1)): f for f in findings if forward in f.message}
+    kept: list[Finding] = []
+    for finding in findings:
+        twin = spoken.get((finding.case, finding.message))
+        if twin is None or twin not in kept:
+            kept.append(finding)
+        else:
+            codes = twin.code if twin.code == finding.code else f"{twin.code}, {finding.code}"
+            words = twin.message.replace(forward, "both modes claim", 1)
+            kept[kept.index(twin)] = replace(twin, code=codes, message=words)
+    return kept

@@ -1,0 +1,29 @@
+"""Which of many bad answers does a reader want first, and how far off is each?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from gradhook.model.results import Finding, TargetReport
+from gradhook.reporters.formatting import WORSE_FIRST, answers
+
+
+def excess(finding: Finding) -> float:
+    """How many times its tolerance the claim is away from the measurement; infinity where there is no telling."""
+    if finding.claimed is None or finding.measured is None:
+        return math.inf
+    distance = abs(finding.claimed - finding.measured)
+    if not math.isfinite(distance):
+        return math.inf
+    return distance / finding.tolerance if finding.tolerance else math.inf
+
+
+def worst_first(targets: Iterable[TargetReport]) -> list[TargetReport]:
+    """By verdict, then by the worst finding, then by place."""
+    return sorted(targets, key=_rank)
+
+
+def _rank(report: TargetReport) -> tuple[int, float, str, int]:
+    worst = max((excess(finding) for finding in answers(report)), default=0.0)
+    return WORSE_FIRST.index(report.verdict), -worst, report.target.path, report.target.line

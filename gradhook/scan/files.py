@@ -1,0 +1,150 @@
+"""Which Python files do the given paths mean?
+
+A file that is named is meant, a folder means what git lists below it (ignored files stay out); without git, all below
+it but hidden folders, caches, environments and ``node_modules``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gradhook.model.errors import GradhookError
+from gradhook.scan import git
+
+_SKIPPED = frozenset({"__pycache__", "node_modules"})
+_ENVIRONMENT_SIGNS = ("pyvenv.cfg", "conda-meta")
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Names relative to the root, in posix form: plain strings, because ten thousand ``Path`` objects take their time.
+
+    ``searchable`` are the folders in which git can search, ``loose`` the files in which it cannot.
+    """
+
+    root: Path
+    files: tuple[str, ...]
+    searchable: tuple[str, ...] = ()
+    loose: frozenset[str] = frozenset()
+
+
+def list_files(root: Path, paths: Sequence[Path], excluded: Callable[[str], bool] | None) -> Listing:
+    """The ``.py`` files that ``paths`` mean, without the excluded ones, in order; ``root`` is absolute.
+
+    Raises:
+        GradhookError: a path does not exist, lies outside the root, or is a folder without Python files.
+    """
+    parts = [_meant(root, path) for path in paths]
+    meant = set().union(*(part.files for part in parts))
+    kept = [file for file in meant if not excluded(file)] if excluded else meant
+    folders = dict.fromkeys(folder for part in parts for folder in part.searchable)
+    return Listing(root, tuple(sorted(kept)), tuple(folders), frozenset().union(*(part.loose for part in parts)))
+
+
+def _meant(root: Path, given: Path) -> Listing:
+    path = absolute(given)
+    name = relative_to(root, path)
+    if path.is_dir():
+        below = list_folder(root, "" if name == "." else name)
+        if below.files:
+            return below
+        help = "name a folder that holds .py files which git does not ignore"
+        raise GradhookError(f"{given}: no Python file in this folder", help)
+    if not path.is_file():
+        raise GradhookError(f"{given}: no such file or folder", "check the spelling; paths start at the current folder")
+    return Listing(root, (name,), loose=frozenset({name})) if path.suffix == ".py" else Listing(root, ())
+
+
+def list_folder(root: Path, folder: str = "") -> Listing:
+    """The existing ``.py`` files below a folder of the root, in no order."""
+    names = git.tracked_and_new(root / folder)
+    inside = _walk(root / folder) if names is None else _own(root / folder, set(names))
+    there = _existing(str(root), [f"{folder}/{name}" if folder else name for name in inside])
+    files = tuple(there)
+    if names is None:
+        return Listing(root, files, loose=frozenset(files))
+    return Listing(root, files, (folder,), frozenset(name for name, is_link in there.items() if is_link))
+
+
+def absolute(path: Path) -> Path:
+    """The path without ``..``; links stay, so that a file keeps the name under which the user knows it."""
+    return Path(os.path.abspath(path))  # noqa: PTH100  # Path.absolute keeps "..", Path.resolve follows links
+
+
+def relative_to(root: Path, path: Path) -> str:
+    """The path below the root, in posix form.
+
+    Raises:
+        GradhookError: the path is not below the root.
+    """
+    if path.is_relative_to(root):
+        return path.relative_to(root).as_posix()
+    target = path.parent.resolve() / path.name
+    if target.is_relative_to(root.resolve()):
+        return target.relative_to(root.resolve()).as_posix()
+    raise GradhookError(f"{path} lies outside the project {root}", "name paths of one project at a time")
+
+
+def _own(folder: Path, names: Iterable[str]) -> list[str]:
+    """Those of the relative names that lie in no virtual environment and no ``node_modules`` below the folder."""
+    foreign: dict[str, bool] = {"": False}
+    return [name for name in names if not _foreign(str(folder), name.rpartition("/")[0], foreign)]
+
+
+def _foreign(folder: str, inner: str, known: dict[str, bool]) -> bool:
+    if inner not in known:
+        parent, _, last = inner.rpartition("/")
+        known[inner] = _foreign(folder, parent, known) or last in _SKIPPED or _is_environment(f"{folder}/{inner}")
+    return known[inner]
+
+
+def _is_environment(folder: str) -> bool:
+    return any(os.path.exists(f"{folder}/{sign}") for sign in _ENVIRONMENT_SIGNS)  # noqa: PTH110  # asked of every folder
+
+
+def _existing(root: str, names: list[str]) -> dict[str, bool]:
+    """Files that are there (git also lists deleted ones), with whether they are links.
+
+    A link to a file that is listed itself would only say everything twice.
+    """
+    folders: dict[str, dict[str, bool]] = {}
+    there: dict[str, bool] = {}
+    for name in names:
+        folder, _, last = name.rpartition("/")
+        if folder not in folders:
+            folders[folder] = _files(f"{root}/{folder}")
+        if last in folders[folder]:
+            there[name] = folders[folder][last]
+    plain = (
+        {os.path.realpath(f"{root}/{name}") for name, link in there.items() if not link} if any(there.values()) else ()
+    )
+    return {n: link for n, link in there.items() if not link or os.path.realpath(f"{root}/{n}") not in plain}
+
+
+def _files(folder: str) -> dict[str, bool]:
+    """The files in one folder, with whether they are links; asked once a folder, since each question takes its time."""
+    try:
+        with os.scandir(folder) as entries:
+            return {entry.name: entry.is_symlink() for entry in entries if _is_file(entry)}
+    except OSError:
+        return {}
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:  # links that go in circles
+        return False
+
+
+def _walk(folder: Path) -> list[str]:
+    names: list[str] = []
+    for here, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".") and name not in _SKIPPED]
+        folders[:] = [name for name in folders if not _is_environment(f"{here}/{name}")]
+        inner = Path(here).relative_to(folder)
+        names += [(inner / name).as_posix() for name in files if name.endswith(".py")]
+    return names
