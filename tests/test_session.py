@@ -217,7 +217,7 @@ def test_an_interpreter_that_cannot_be_used_is_an_error(repository: Path) -> Non
 
 def test_the_session_loads_neither_jax_nor_numpy() -> None:
     code = "import sys, gradhook.execution.session; print({'jax', 'numpy', 'click'} & set(sys.modules))"
-    path = os.pathsep.join([str(Path(session.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([str(Path(session.__file__).parents[2]), os.environ.get("PYTHONPATH", "")])
     environ = {**os.environ, "PYTHONPATH": path}
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environ)
     assert answer.stdout.strip() == "set()"

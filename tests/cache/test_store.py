@@ -224,7 +224,7 @@ def test_many_writers_and_a_reader(tmp_path: Path) -> None:
 
 KILLED = """
 import os, pathlib, signal, sys
-from gradhook.cache import store
+from gradhook.execution.cache import store
 real = pathlib.Path.write_bytes
 def half(self, data):
     real(self, data[: len(data) // 2])

@@ -162,7 +162,7 @@ def test_interrupted(gradhook, project, monkeypatch: pytest.MonkeyPatch, error: 
 
 def process(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "gradhook", *arguments]
-    environ = {**os.environ, "PYTHONPATH": str(Path(session.__file__).parents[1]), **more}
+    environ = {**os.environ, "PYTHONPATH": str(Path(session.__file__).parents[2]), **more}
     return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", env=environ, check=False)
 
 
@@ -177,7 +177,7 @@ def test_the_process_itself(project) -> None:
 def test_a_reader_that_goes_away_is_no_error(project) -> None:
     project(*(f"good_{n}" for n in range(3000)))
     command = f"{sys.executable} -m gradhook list | head -n 1; exit ${{PIPESTATUS[0]}}"
-    environ = {**os.environ, "PYTHONPATH": str(Path(session.__file__).parents[1])}
+    environ = {**os.environ, "PYTHONPATH": str(Path(session.__file__).parents[2])}
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=environ, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert len(done.stdout.splitlines()) == 1
@@ -192,7 +192,7 @@ def test_names_that_the_output_cannot_hold(project) -> None:
 
 def test_an_interrupt_from_outside(project) -> None:
     project(extra="import time\ntime.sleep(60)\n@gradcheck(args=(1.0,))\ndef f(x):\n    print('up', flush=True)\n")
-    environ = {**os.environ, "PYTHONPATH": str(Path(session.__file__).parents[1])}
+    environ = {**os.environ, "PYTHONPATH": str(Path(session.__file__).parents[2])}
     running = subprocess.Popen(
         [sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environ
     )
@@ -206,7 +206,7 @@ def test_an_interrupt_from_outside(project) -> None:
 
 INTERRUPTED = """
 import signal
-from gradhook import session
+from gradhook.execution import session
 from gradhook.cli.main import main
 
 def check(projects, **more):

@@ -19,10 +19,10 @@ COMMAND = f"""
 import sys
 from functools import partial
 from pathlib import Path
-from gradhook import running
+from gradhook.execution import runner
 from gradhook.cli.main import main
-from gradhook.launch import launch
-running.launch = partial(launch, boot=Path({str(FAKE_BOOT)!r}))
+from gradhook.execution.supervisor.pool import launch
+runner.launch = partial(launch, boot=Path({str(FAKE_BOOT)!r}))
 main(sys.argv[1:])
 """
 MODULE = """
@@ -51,7 +51,7 @@ def interrupted(folder: Path, number: int, *arguments: str) -> subprocess.Comple
     """A run to which the signal is sent when the second of three targets hangs."""
     (folder / "pyproject.toml").touch()
     (folder / "m.py").write_text(MODULE, encoding="utf-8")
-    environ = {**os.environ, "PYTHONPATH": str(Path(session.__file__).parents[1])}
+    environ = {**os.environ, "PYTHONPATH": str(Path(session.__file__).parents[2])}
     command = [sys.executable, "-c", COMMAND, "check", "--python", sys.executable, "-j", "1", *arguments]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environ, cwd=folder
@@ -81,9 +81,9 @@ def test_what_is_known_is_told(tmp_path: Path, number: int, code: int) -> None:
 
 SLEEPS = """
 import signal, sys, time
-from gradhook import session
+from gradhook.execution import session
 from gradhook.cli.main import main
-from gradhook.launch.known import Run
+from gradhook.execution.supervisor.queue import Run
 stop = Run.stop
 def late(run, error=None):
     if not run.stopped and run.workers:
@@ -97,7 +97,7 @@ Run.stop = late
 def test_a_second_one_ends_it_at_once(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").touch()
     (tmp_path / "m.py").write_text(MODULE, encoding="utf-8")
-    environ = {**os.environ, "PYTHONPATH": str(Path(session.__file__).parents[1])}
+    environ = {**os.environ, "PYTHONPATH": str(Path(session.__file__).parents[2])}
     command = [sys.executable, "-c", SLEEPS + COMMAND, "check", "--python", sys.executable]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environ, cwd=tmp_path)
     deadline = time.monotonic() + 60

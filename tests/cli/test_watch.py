@@ -76,7 +76,7 @@ def watching(folder: Path) -> Iterator[Watching]:
     command = [sys.executable, "-m", "gradhook", "check", "--watch", "--python", sys.executable]
     environ = {
         **os.environ,
-        "PYTHONPATH": str(Path(session.__file__).parents[1]),
+        "PYTHONPATH": str(Path(session.__file__).parents[2]),
         "PYTHONUNBUFFERED": "1",
         "GRADHOOK_CACHE": "1",
     }

@@ -19,7 +19,7 @@ FAKE_BOOT = Path(__file__).parents[1] / "fake_boot.py"
 FAKE = f"""
 from functools import partial
 from pathlib import Path
-import gradhook.running
+import gradhook.execution.runner
 gradhook.execution.runner.desk = partial(gradhook.execution.runner.desk, boot=Path({str(FAKE_BOOT)!r}))
 """
 CLAIMS = """

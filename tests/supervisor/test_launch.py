@@ -24,7 +24,7 @@ def double(x):
 """
 SEALED = f"""import sys
 sys.path.append({str(FAKE_BOOT.parents[1])!r})
-from gradhook.sealing import sealer
+from gradhook.execution.signing import sealer
 seal = sealer(sys.stdin.readline().strip())
 def send(text): print(seal(text), flush=True)
 """

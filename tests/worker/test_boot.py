@@ -10,7 +10,7 @@ from typing import Any
 import gradhook
 
 EXAMINE = """
-from gradhook.model import Outcome, TargetReport, Verdict
+from gradhook.model.results import Outcome, TargetReport, Verdict
 def examine(subject, target, options, settings, announce):
     announce("only")
     return TargetReport(target, Verdict.PASS, outcomes=(Outcome("GRD101", Verdict.PASS, note=repr(subject())),))

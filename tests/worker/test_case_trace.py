@@ -80,7 +80,7 @@ def test_the_worst_element_of_a_failure() -> None:
         assert (found.of, found.claimed, round(found.measured, 9)) == ("d out / d y", 0.0, 2.0)
         assert found.failed and found.decision.startswith("fails: claim and measurement differ by 2, ")
     (remark,) = account.remarks
-    assert remark.startswith("custom_jvp inside: wrong (test_account.py:")
+    assert remark.startswith("custom_jvp inside: wrong (test_case_trace.py:")
 
 
 def test_every_order_and_its_modes() -> None:

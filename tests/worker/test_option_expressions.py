@@ -8,13 +8,13 @@ import math
 import os
 from typing import Any
 
-import gradhook.inputs
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import gradhook
+import gradhook.annotations.inputs
 from gradhook.execution.worker.cases.option_expressions import SPECS, evaluate, reference
 from gradhook.model.errors import GradhookError
 

@@ -12,7 +12,7 @@ import gradhook
 
 HEAD = """
 import faulthandler, os, signal, sys, threading, time, warnings
-from gradhook.worker.state import put_back, taken
+from gradhook.execution.worker.isolation.process_state import put_back, taken
 before = taken()
 """
 TAIL = """

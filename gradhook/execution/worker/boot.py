@@ -1,6 +1,6 @@
 """How does a worker come to life in an interpreter in which gradhook is not installed?
 
-Run as a script, by path: ``python -u …/gradhook/worker/boot.py``. It reads a key and then messages, a line of JSON
+Run as a script, by path: ``python -u …/execution/worker/boot.py``. It reads a key and then messages, a line of JSON
 each, the request first, from its standard input, and answers with a sealed line per message on a private copy of its
 standard output; all that user code prints goes to standard error. Of the surroundings of this file it makes
 ``gradhook`` importable and nothing else.

@@ -50,7 +50,7 @@ def reference(value: Any) -> Any:
         found: Any = importlib.import_module(module)
         for part in name.split("."):
             found = getattr(found, part)
-    except (ImportError, AttributeError, ValueError) as error:
+    except (ImportError, AttributeError, ValueError, TypeError) as error:  # TypeError: a name that begins with a dot
         raise GradhookError(f"{value!r} cannot be imported: {error}", 'write it as "package.module:name"') from error
     return found
 
