@@ -28,6 +28,11 @@ QUICK = {
     "a step of the author's": ("given_steps:pu_exp_1e4",),
     "oscillation": ("right_functions:pu_sin_at_1e13",),
     "a loop beside it": ("loops_and_casts:f_beside_small_lost",),
+    "terms that cancel, counts that become indices, underflow": (
+        "field_reports:p_nanmedian",
+        "field_reports:p_big_intermediates",
+        "field_reports:f_late_peak",
+    ),
     "a cast beside it": ("loops_and_casts:f_mask_1e4",),
 }
 CHOSEN = [(kind, name) for kind, names in QUICK.items() for name in names]

@@ -11,6 +11,7 @@ bits are the same in both, so a place where a derivative leaps lends no leap to 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -27,6 +28,7 @@ TRIALS = 8
 SAFETY = 4.0
 """How much larger rounding may be than the largest of the few trials, each of which moves a step by one unit."""
 EPS = float(np.finfo(np.float64).eps)
+TINY = float(np.finfo(np.float64).tiny)
 _STEPS = frozenset({"floor", "ceil", "round", "sign", "rem", "nextafter", "reduce_precision"})
 """Operations with a floating result that leaps."""
 _EXACT = frozenset(
@@ -51,25 +53,26 @@ Pair = tuple[Any, Any]
 """A number as it is, and disturbed."""
 
 
-def of(function: Callable[..., Any], *arguments: Any, inputs: bool = False) -> Array:
+def of(function: Callable[..., Any], *arguments: Any, inputs: bool = False, underflow: bool = False) -> Array:
     """How far rounding may move the one array that ``function`` returns; 0 where nothing can be learnt.
 
-    ``inputs``: the floating arguments are rounded numbers themselves.
+    ``inputs``: the floating arguments are rounded numbers themselves. ``underflow``: products and quotients near the
+    smallest normal number are off by as much as that, for smaller ones may be flushed to 0.
     """
     try:
-        return _of_program(jax.make_jaxpr(function)(*arguments), arguments, inputs)
+        return _of_program(jax.make_jaxpr(function)(*arguments), arguments, inputs, underflow)
     except Exception:  # what cannot be traced or run is compared as it is
         return np.zeros(1)
 
 
-def _of_program(jaxpr: Any, arguments: tuple[Any, ...], inputs: bool) -> Array:
+def _of_program(jaxpr: Any, arguments: tuple[Any, ...], inputs: bool, underflow: bool) -> Array:
     words = np.random.default_rng(20230611).integers(1, 2**32, TRIALS, dtype=np.uint32)
 
     def program(words: Any, arguments: Any) -> Any:
         flat = jax.tree.leaves(arguments)
 
         def trial(word: Any) -> Any:
-            disturb = _Disturbance(word)
+            disturb = _Disturbance(word, underflow)
             pairs = [(x, disturb(x) if inputs else x) for x in map(jnp.asarray, flat)]
             ((plain, other),) = _run(jaxpr, pairs, disturb)
             return jnp.abs(other - plain)
@@ -80,14 +83,15 @@ def _of_program(jaxpr: Any, arguments: tuple[Any, ...], inputs: bool) -> Array:
     return np.asarray(SAFETY * np.nan_to_num(moved, nan=0.0, posinf=0.0).max(axis=0))
 
 
-def of_forward(call: Callable[..., Any], point: Array, vectors: Array, inputs: bool = False) -> Array:
+def of_forward(
+    call: Callable[..., Any], point: Array, vectors: Array, inputs: bool = False, underflow: bool = False
+) -> Array:
     """The rounding of forward mode along directions (D, n): (D, m)."""
-    return of(
-        lambda x, rows: lax.map(lambda v: jax.jvp(call, (x,), (v,))[1], rows),
-        jnp.asarray(point),
-        vectors,
-        inputs=inputs,
-    )
+
+    def program(x: Any, rows: Any) -> Any:
+        return lax.map(lambda v: jax.jvp(call, (x,), (v,))[1], rows)
+
+    return of(program, jnp.asarray(point), vectors, inputs=inputs, underflow=underflow)
 
 
 def of_reverse(
@@ -102,31 +106,40 @@ def of_reverse(
     return of(program, jnp.asarray(point), vectors, cotangents, inputs=inputs)
 
 
-def of_pullbacks(call: Callable[..., Any], point: Array, cotangents: Array) -> Array:
+def of_pullbacks(call: Callable[..., Any], point: Array, cotangents: Array, underflow: bool = False) -> Array:
     """The rounding of what reverse mode makes of cotangents (r, m): (r, n)."""
 
     def program(x: Any, cotangents: Any) -> Any:
         pull = jax.vjp(call, x)[1]
         return lax.map(lambda w: pull(w)[0], cotangents)
 
-    return of(program, jnp.asarray(point), cotangents)
+    return of(program, jnp.asarray(point), cotangents, underflow=underflow)
 
 
 class _Disturbance:
     """Moves numbers by a unit in the last place; every call and every element has a direction of its own."""
 
-    def __init__(self, word: Any) -> None:
-        self.word, self.count = word, 0
+    def __init__(self, word: Any, underflow: bool = False) -> None:
+        self.word, self.underflow, self.count = word, underflow, 0
 
     def __call__(self, value: Any) -> Any:
-        if not _full(value):
+        return value * (1 + EPS * self._signs(value)) if _full(value) else value
+
+    def flushed(self, value: Any, operands: Sequence[Any]) -> Any:
+        """A product or quotient of numbers that are not 0, off by the smallest normal number where it is that small."""
+        if not self.underflow or value.dtype != np.float64:
             return value
+        real = [jnp.isfinite(operand) & (operand != 0) for operand in operands]
+        lost = functools.reduce(jnp.logical_and, real) & (jnp.abs(value) < TINY / EPS)
+        return value + jnp.where(lost, TINY, 0.0) * self._signs(value)
+
+    def _signs(self, value: Any) -> Any:
         self.count += 1
         # The parity of some bits of a scrambled index: a sign that looks random and costs next to nothing.
         index = lax.iota(jnp.uint32, max(value.size, 1))[: value.size] + np.uint32(self.count * 7919 % 2**32)
         scrambled = (index ^ (index >> np.uint32(16))) * np.uint32(0x45D9F3B)
         odd = lax.population_count((scrambled ^ (scrambled >> np.uint32(15))) & self.word) & np.uint32(1)
-        return value * (1 + EPS * (1 - 2 * odd.astype(jnp.float64)).reshape(value.shape))
+        return (1 - 2 * odd.astype(jnp.float64)).reshape(value.shape)
 
 
 def _run(jaxpr: Any, values: Sequence[Pair], disturb: _Disturbance) -> list[Pair]:
@@ -161,6 +174,8 @@ def _equation(equation: Any, values: list[Pair], disturb: _Disturbance) -> list[
     moved = plain if untouched else traverse.bind(equation, others)
     if name in _EXACT:
         return list(zip(plain, moved, strict=True))
+    if name in ("mul", "div"):
+        moved = [disturb.flushed(moved[0], others)]
     return [
         (value, disturb(other)) if _full(value) else (value, value) for value, other in zip(plain, moved, strict=True)
     ]

@@ -108,15 +108,20 @@ def add(rounding: Rounding, equation: Any, values: list[Any]) -> list[Any]:
     parts = [] if not is_stepped(a) else [a.imag]
     parts += [] if not is_stepped(b) else [-b.imag if minus else b.imag]
     change = parts[0] if len(parts) == 1 else rounding.off(parts[0] + parts[1])
-    return [Stepped(rounding.off(y), change)]
+    return [Stepped(_rounded_sum(rounding, y, real(a), -real(b) if minus else real(b)), change)]
 
 
 def fixed_sum(rounding: Rounding, equation: Any, values: list[Any]) -> list[Any]:
-    """A sum that does not depend on the input: off only where rounded (Knuth's TwoSum), it may be an index."""
+    """A sum that does not depend on the input."""
     a, b = values[0], -values[1] if equation.primitive.name == "sub" else values[1]
     (y,) = traverse.bind(equation, values)
-    second = y - a
-    return [jnp.where((a - (y - second)) + (b - second) == 0, y, rounding.off(y))]
+    return [_rounded_sum(rounding, y, a, b)]
+
+
+def _rounded_sum(rounding: Rounding, total: Any, a: Any, b: Any) -> Any:
+    """The total of two, off only where it is rounded (Knuth's TwoSum): it may be an index."""
+    second = total - a
+    return jnp.where((a - (total - second)) + (b - second) == 0, total, rounding.off(total))
 
 
 def mul(rounding: Rounding, equation: Any, values: list[Any]) -> list[Any]:

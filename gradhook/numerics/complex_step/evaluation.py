@@ -24,6 +24,8 @@ _EXACT = frozenset(
     {*structural.EXACT, "iota", "max", "min", "clamp", "select_n", "convert_element_type", "abs", "sign", "floor",
      "ceil", "round", "eq", "sort", "top_k", "reduce_max", "reduce_min", "bitcast_convert_type", "reduce_precision"}
 )  # fmt: skip
+_COUNTS = frozenset({"reduce_sum", "cumsum", "dot_general", "reduce_prod", "cumprod"})
+"""Primitives whose result is exact where the operands are whole numbers, as a count that becomes an index is."""
 _OUTSIDE = ("callback", "ffi", "custom_call")
 """Parts of the names of primitives that run code outside JAX, which may be asked for only as often as the user does."""
 
@@ -73,6 +75,8 @@ class Evaluation:
         results = traverse.bind(equation, values)
         if name in _EXACT:
             return results
+        if name in _COUNTS and equation.outvars[0].aval.dtype == np.float64:
+            return [jnp.where(_counts(values), results[0], self.rounding.off(results[0]))]
         short = name in ("mul", "div", "integer_pow")
         return [self.rounding.off(y, 1.0, short) if hasattr(y, "dtype") else y for y in results]
 
@@ -134,6 +138,11 @@ class Evaluation:
 
 def _value(atom: Any, values: dict[Any, Any]) -> Any:
     return np.asarray(atom.val, atom.aval.dtype) if traverse.is_literal(atom) else values[atom]
+
+
+def _counts(values: Sequence[Any]) -> Any:
+    """Whether all operands are whole numbers."""
+    return jnp.stack([jnp.all(value == jnp.floor(value)) for value in values]).all()
 
 
 def _as(values: Sequence[Any], active: Sequence[bool]) -> list[Any]:

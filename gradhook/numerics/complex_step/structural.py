@@ -48,9 +48,14 @@ def placed(rounding: Rounding, equation: Any, values: list[Any]) -> list[Any]:
 
 
 def total(rounding: Rounding, equation: Any, values: list[Any]) -> list[Any]:
-    """Sums of N terms: each term off by N ulps, which covers every order of adding (Higham 2002, section 4.2)."""
+    """Sums of N terms: each term off by N ulps, which covers every order of adding (Higham 2002, section 4.2).
+
+    Sums of whole numbers are exact: they may be counts, and become indices.
+    """
+    given = [real(value) for value in values]
     values = _rounded(rounding, values, 0, float(_terms(equation)))
-    results = traverse.bind(equation, [real(value) for value in values])
+    whole = equation.primitive.name != "fft" and jnp.all(given[0] == jnp.round(given[0]))
+    results = traverse.bind(equation, [jnp.where(whole, given[0], real(values[0])), *given[1:]])
     changes = traverse.bind(equation, [imag(value) for value in values])
     return [Stepped(result, change) for result, change in zip(results, changes, strict=True)]
 

@@ -136,7 +136,7 @@ class Battery:
     def run_rounding(self, mode: Mode) -> Array:
         """How far rounding may move each number of a run."""
         of = rounding.of_forward if mode == "fwd" else rounding.of_pullbacks
-        moved = of(self.held.call, self.held.point, self._all_rows(mode))
+        moved = of(self.held.call, self.held.point, self._all_rows(mode), underflow=True)
         return np.asarray(moved + np.zeros_like(self.run(mode)))
 
     def _dense(self, mode: Mode, random: np.random.Generator) -> Array:
