@@ -119,9 +119,13 @@ def fixed_sum(rounding: Rounding, equation: Any, values: list[Any]) -> list[Any]
 
 
 def _rounded_sum(rounding: Rounding, total: Any, a: Any, b: Any) -> Any:
-    """The total of two, off only where it is rounded (Knuth's TwoSum): it may be an index."""
-    second = total - a
-    return jnp.where((a - (total - second)) + (b - second) == 0, total, rounding.off(total))
+    """The total of two, off only where it is rounded (Knuth's TwoSum): it may be an index.
+
+    The barriers keep XLA from simplifying (a + b) - a to b.
+    """
+    second = lax.optimization_barrier(lax.optimization_barrier(total) - a)
+    first = lax.optimization_barrier(total - second)
+    return jnp.where((a - first) + (b - second) == 0, total, rounding.off(total))
 
 
 def mul(rounding: Rounding, equation: Any, values: list[Any]) -> list[Any]:
