@@ -123,8 +123,9 @@ def _rounded_sum(rounding: Rounding, total: Any, a: Any, b: Any) -> Any:
 
     The barriers keep XLA from simplifying (a + b) - a to b.
     """
-    second = lax.optimization_barrier(lax.optimization_barrier(total) - a)
-    first = lax.optimization_barrier(total - second)
+    kept: Callable[[Any], Any] = lax.optimization_barrier
+    second = kept(kept(total) - a)
+    first = kept(total - second)
     return jnp.where((a - first) + (b - second) == 0, total, rounding.off(total))
 
 

@@ -1,7 +1,7 @@
-"""How does the action come to run from its own checkout, whatever the job's Python has installed?
+"""Run the GitHub Action from its own checkout, whatever the job's Python has installed.
 
-Standard library only. gradhook is taken from beside this file and click from the job's Python or, if it has none, from
-a folder of ours: nothing is installed into the job's environment, so its JAX is never moved.
+Run as a script, with ``python -P``; standard library only. gradhook is taken from the checkout and click from the job's
+Python or, if it has none, from a temporary folder: nothing is installed into the job's environment, so its JAX stays.
 """
 
 import os
@@ -14,8 +14,9 @@ CLICK = (8, 1, 7)
 REQUIREMENT = "click>=8.1.7,<9"
 
 
-def main():
-    home = Path(__file__).resolve().parent
+def main() -> None:
+    """Import gradhook from the checkout and run its action."""
+    home = Path(__file__).resolve().parents[2]
     sys.path[:] = [str(home), *(entry for entry in sys.path if entry and Path(entry).resolve() != home)]
     if not has_click():
         folder = Path(os.environ.get("RUNNER_TEMP") or tempfile.gettempdir(), "gradhook-click")
@@ -27,7 +28,8 @@ def main():
     command(["action"])
 
 
-def has_click():
+def has_click() -> bool:
+    """Whether a click that is recent enough can be imported."""
     from importlib import metadata
 
     try:
@@ -37,8 +39,8 @@ def has_click():
         return False
 
 
-def install(folder):
-    """With pip, else with uv, whose environments have no pip."""
+def install(folder: Path) -> None:
+    """Install click into a folder: with pip, else with uv, whose environments have no pip."""
     target = ["--quiet", "--target", str(folder), REQUIREMENT]
     environ = {**os.environ, "PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     commands = (
@@ -54,7 +56,8 @@ def install(folder):
     stop("click is missing and could be installed neither with pip nor with uv: add `pip install click` to the job")
 
 
-def stop(reason):
+def stop(reason: str) -> None:
+    """End the step with an error annotation and its outputs."""
     if output := os.environ.get("GITHUB_OUTPUT"):
         with Path(output).open("a", encoding="utf-8") as file:
             file.write("exit-code=2\nverdict=error\n")
