@@ -9,8 +9,9 @@ import numpy as np
 
 from gradhook.comparison.compare import compare
 from gradhook.comparison.judge import ADJOINT, TINY, Array
-from gradhook.comparison.messages import Text, pair
+from gradhook.comparison.messages import Text
 from gradhook.comparison.probe import Fault, Probe, Study
+from gradhook.model.digits import pair
 from gradhook.model.results import ClaimKind, Finding, Outcome, Rule, Verdict
 
 RULE = Rule("GRD102", "reverse-mode", "Is the reverse-mode derivative the adjoint of forward mode, and right?")

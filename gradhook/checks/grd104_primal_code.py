@@ -8,8 +8,9 @@ import numpy as np
 
 from gradhook.comparison.compare import judged
 from gradhook.comparison.judge import Array, Flags, columns_of
-from gradhook.comparison.messages import MODE_NAMES, file_line, pair, symbol
+from gradhook.comparison.messages import MODE_NAMES, rule_place, solver_help, symbol
 from gradhook.comparison.probe import Fault, Label, Probe, Study, Suspect
+from gradhook.model.digits import pair
 from gradhook.model.results import ClaimKind, Finding, Mode, Outcome, Rule, Verdict, worst
 
 RULE = Rule("GRD104", "primal-code", "Is the derivative by a custom rule that of the code which the rule was put on?")
@@ -50,7 +51,7 @@ def run(probe: Probe) -> Outcome:
     pairs = [
         _both(study, mode, claim, plain, probe) for mode, claim in study.claims.items() if not isinstance(claim, Fault)
     ]
-    answers = [_answer(both, study, probe, [probe.suspects()[number] for number in rules]) for both in pairs]
+    answers = [_answer(both, study, probe, rules) for both in pairs]
     findings = tuple(f for answer in answers for f in answer.findings)[:1]
     notes = "; ".join(dict.fromkeys(answer.note for answer in answers if answer.note))
     return Outcome(RULE.code, worst([a.verdict for a in answers]), probe.case, findings, note=notes)
@@ -78,11 +79,12 @@ def _both(study: Study, mode: Mode, claimed: Array, plain: Array, probe: Probe) 
     return Both(mode, claimed, plain, verdict, said.code, agree, holds)
 
 
-def _answer(both: Both, study: Study, probe: Probe, rules: list[Suspect]) -> Outcome:
+def _answer(both: Both, study: Study, probe: Probe, numbers: list[int]) -> Outcome:
+    rules = [probe.suspects()[number] for number in numbers]
     wrong = (both.verdict == Verdict.FAIL) & ~both.agree & both.plain_holds
     unresolved = (both.verdict == Verdict.UNDECIDED) & np.isin(both.code, UNRESOLVED) & np.isfinite(both.plain)
     if wrong.any():
-        if not all(rule.itself for rule in rules):
+        if not _is_own(both, study, probe, numbers, wrong):
             return _skip(probe, "differences bear out the code and not the rules: GRD110 says which")
         finding = _finding(both, study, wrong, Verdict.FAIL, probe, rules)
         return Outcome(RULE.code, Verdict.FAIL, probe.case, (finding,))
@@ -92,6 +94,18 @@ def _answer(both: Both, study: Study, probe: Probe, rules: list[Suspect]) -> Out
     if (both.verdict == Verdict.FAIL).any():
         return _skip(probe, "rule and code are not what differences measure")
     return Outcome(RULE.code, Verdict.PASS, probe.case, note=_note(both, unresolved))
+
+
+def _is_own(both: Both, study: Study, probe: Probe, numbers: list[int], wrong: Flags) -> bool:
+    """Whether the target's own rule alone is to blame: without it the claims hold, whatever other rules are inside."""
+    own = frozenset(number for number in numbers if probe.suspects()[number].itself)
+    if not own or len(own) == len(numbers):
+        return bool(own)
+    alone = probe.without(own, (), "fwd")
+    if isinstance(alone, Fault):
+        return False
+    alone = alone @ study.weights.T if both.mode == "rev" and len(study.weights) else alone
+    return bool((judged(study, both.mode, alone, probe).verdict == Verdict.PASS)[wrong].all())
 
 
 def _note(both: Both, unresolved: Flags) -> str:
@@ -109,17 +123,24 @@ def _finding(both: Both, study: Study, where: Flags, verdict: Verdict, probe: Pr
     shown = where & named if (where & named).any() else where
     gap = np.where(shown, np.abs(both.claimed - both.plain), -1.0)
     d, o = (int(k) for k in np.unravel_index(int(np.argmax(gap)), gap.shape))
-    label, rule = study.input_labels[d], rules[0]
+    label, rule = study.input_labels[d], min(rules, key=lambda r: (not r.itself, not r.iterates, not r.outermost))
+    path, line = rule.place
     output = Label("combination", (o,)) if both.mode == "rev" and len(study.weights) else study.output_labels[o]
     claimed, plain = float(both.claimed[d, o]), float(both.plain[d, o])
     one, other = pair(claimed, plain)
     also = "" if verdict is Verdict.FAIL else "; finite differences cannot tell which of them is right"
     message = (
         f"{MODE_NAMES[both.mode]} claims {one} for {symbol(study, output, label)} by the rule of "
-        f"`{rule.name}` ({file_line(rule.path, rule.line)}), the derivative of its own code is {other}{also}"
+        f"`{rule.name}` ({rule_place(rule)}), the derivative of its own code is {other}{also}"
     )
     return Finding(
         RULE.code, verdict, message, case=probe.case, mode=both.mode, order=1, leaf=label.leaf, index=label.index,
-        output=str(output), claimed=claimed, measured=plain, tolerance=ROUNDING, path=rule.path or None,
-        line=rule.line or None, help="compare the rule with the derivative of the function's own code, term by term",
+        output=str(output), claimed=claimed, measured=plain, tolerance=ROUNDING, path=path,
+        line=line, help=_help(rule, verdict),
     )  # fmt: skip
+
+
+def _help(rule: Suspect, verdict: Verdict) -> str:
+    if rule.iterates and verdict is Verdict.UNDECIDED:
+        return solver_help(rule)
+    return "compare the rule with the derivative of the function's own code, term by term"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from gradhook.comparison.judge import Array, Flags
-from gradhook.comparison.messages import MODE_NAMES, pair
+from gradhook.comparison.messages import MODE_NAMES
 from gradhook.comparison.probe import Fault, Label, Probe, Study
+from gradhook.model.digits import pair
 from gradhook.model.results import ClaimKind, Finding, Mode, Outcome, Rule, Verdict, worst
 
 RULE = Rule("GRD106", "known-values", "Are value and derivative the ones given with the case or by exact=?")

@@ -10,8 +10,9 @@ import numpy as np
 
 from gradhook.comparison.compare import compare, judged
 from gradhook.comparison.judge import Array, Flags, columns_of
-from gradhook.comparison.messages import file_line, mode_name, number, symbol
+from gradhook.comparison.messages import SOLVED, mode_name, rule_place, solver_help, symbol
 from gradhook.comparison.probe import Fault, Label, Probe, Study, Suspect
+from gradhook.model.digits import pair
 from gradhook.model.results import ClaimKind, Finding, Mode, Outcome, Rule, Verdict
 
 RULE = Rule("GRD110", "guilty-rule", "Which custom rule or stop_gradient inside a function makes its derivative wrong?")
@@ -129,12 +130,16 @@ def _finding(wrong: Wrong, suspect: Suspect, guilt: Guilt, probe: Probe) -> Find
     output = Label("combination", (o,)) if mode == "rev" and len(study.weights) else study.output_labels[o]
     mended = probe.without(guilt.removed, study.path, mode)
     claimed, due = float(wrong.claimed[d, o]), float("nan") if isinstance(mended, Fault) else float(mended[d, o])
-    of_what = f"{mode_name(study, mode)} gives {number(claimed)} for {symbol(study, output, label)}"
-    message = f"{_accusation(suspect)}: {of_what}; {_without(suspect)} {number(due)}, as differences measure"
+    given, right = pair(claimed, due)
+    of_what = f"{mode_name(study, mode)} gives {given} for {symbol(study, output, label)}"
+    near = _is_near(mended, wrong, d, o)
+    accusation = _accusation(suspect, suspect.iterates and near)
+    message = f"{accusation}: {of_what}; {_without(suspect)} {right}, as differences measure"
+    path, line = suspect.place
     return Finding(
         RULE.code, Verdict.FAIL, message,
         case=probe.case, mode=mode, order=study.order, leaf=label.leaf, index=label.index, output=str(output),
-        claimed=claimed, measured=due, path=suspect.path or None, line=suspect.line or None, help=_help(suspect),
+        claimed=claimed, measured=due, path=path, line=line, help=_help(suspect, near),
     )  # fmt: skip
 
 
@@ -148,19 +153,30 @@ def _place(wrong: Wrong, where: Flags) -> tuple[int, int]:
     return int(d), int(o)
 
 
-def _accusation(suspect: Suspect) -> str:
-    where = f" at {file_line(suspect.path, suspect.line)}" if suspect.path else ""
+def _is_near(mended: Array | Fault, wrong: Wrong, d: int, o: int) -> bool:
+    """Whether a claim is as near to what it should be as the tolerance of a solver may leave it."""
+    if isinstance(mended, Fault):
+        return False
+    return bool(abs(wrong.claimed[d, o] - mended[d, o]) <= SOLVED * np.abs(mended[:, o]).max())
+
+
+def _accusation(suspect: Suspect, is_loose: bool) -> str:
+    where = f" at {rule_place(suspect)}" if suspect.path else ""
     if suspect.kind == "stop_gradient":
         return f"stop_gradient{where} makes derivative and function disagree"
     used = ", which JAX brings and is used" if suspect.of_jax else ""
-    return f"the {suspect.kind} rule of `{suspect.name}`{used}{where} is to blame"
+    comma = "," if suspect.used[0] else ""
+    verb = "differentiates the solution, the value is where its solver stops" if is_loose else "is to blame"
+    return f"the {suspect.kind} rule of `{suspect.name}`{used}{where}{comma} {verb}"
 
 
 def _without(suspect: Suspect) -> str:
     return "without it this is" if suspect.kind == "stop_gradient" else "with the derivative of its own code this is"
 
 
-def _help(suspect: Suspect) -> str:
+def _help(suspect: Suspect, is_near: bool) -> str:
     if suspect.kind == "stop_gradient":
         return 'take it away, or say stop_gradient="frozen" if these values are meant to be constants'
+    if suspect.iterates and is_near:
+        return solver_help(suspect)
     return "differentiate the function's own code by hand and compare it with the rule, term by term"

@@ -6,9 +6,9 @@ import numpy as np
 
 from gradhook.comparison.agreement import differ
 from gradhook.comparison.judge import SURROGATE, Array, Flags
-from gradhook.comparison.messages import pair
 from gradhook.comparison.probe import Fault, Probe
 from gradhook.comparison.surrogate_probe import Contract, Rulebook
+from gradhook.model.digits import pair
 from gradhook.model.results import ClaimKind, Finding, Outcome, Rule, Verdict, worst
 
 RULE = Rule("GRD201", "surrogate-value", "Is a surrogate's value that of forward=, bit for bit, on every route?")

@@ -8,9 +8,10 @@ import numpy as np
 
 from gradhook.comparison.compare import compare
 from gradhook.comparison.judge import SURROGATE, Array, Flags
-from gradhook.comparison.messages import MODE_NAMES, file_line, pair
+from gradhook.comparison.messages import MODE_NAMES, file_line
 from gradhook.comparison.probe import Fault, Probe
 from gradhook.comparison.surrogate_probe import Contract, Rulebook
+from gradhook.model.digits import pair
 from gradhook.model.results import ClaimKind, Finding, Mode, Outcome, Rule, Verdict, worst
 
 RULE = Rule("GRD202", "surrogate-derivative", "Is a surrogate's derivative the declared one, in each mode?")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from gradhook.comparison.agreement import farthest
 from gradhook.comparison.judge import ADJOINT, SURROGATE
-from gradhook.comparison.messages import MODE_NAMES, number, pair
+from gradhook.comparison.messages import MODE_NAMES
 from gradhook.comparison.probe import Fault, Probe
 from gradhook.comparison.surrogate_probe import Trial
+from gradhook.model.digits import number, pair
 from gradhook.model.results import ClaimKind, Finding, Outcome, Rule, Verdict
 
 RULE = Rule("GRD203", "rule-linear", "Is a custom rule linear in the tangent, and reverse mode its adjoint?")

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from gradhook.comparison.agreement import farthest
 from gradhook.comparison.judge import SURROGATE
-from gradhook.comparison.messages import pair
 from gradhook.comparison.probe import Fault, Probe
 from gradhook.comparison.surrogate_probe import Trial
+from gradhook.model.digits import pair
 from gradhook.model.results import ClaimKind, Finding, Outcome, Rule, Verdict, worst
 
 RULE = Rule("GRD205", "rule-composition", "Is a custom rule's derivative the same inside every transformation of JAX?")

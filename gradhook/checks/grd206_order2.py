@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from gradhook.comparison.judge import ADJOINT
-from gradhook.comparison.messages import MODE_NAMES, pair
+from gradhook.comparison.messages import MODE_NAMES
 from gradhook.comparison.probe import Fault, Probe
 from gradhook.comparison.surrogate_probe import Trial
+from gradhook.model.digits import pair
 from gradhook.model.results import ClaimKind, Finding, Outcome, Rule, Verdict, worst
 
 RULE = Rule("GRD206", "surrogate-second-order", "Is a surrogate's second derivative the declared one?")

@@ -9,9 +9,9 @@ import numpy as np
 
 from gradhook.comparison.agreement import UNDERFLOW, differ
 from gradhook.comparison.judge import SURROGATE
-from gradhook.comparison.messages import number, pair
 from gradhook.comparison.probe import Probe
 from gradhook.comparison.surrogate_probe import Boundary, Rulebook, Sweep, Triple
+from gradhook.model.digits import number, pair
 from gradhook.model.plots import Staircase
 from gradhook.model.results import ClaimKind, Finding, Outcome, Rule, Verdict
 

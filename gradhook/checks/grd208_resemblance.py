@@ -8,9 +8,10 @@ import numpy as np
 
 from gradhook.comparison.compare import judged
 from gradhook.comparison.judge import Array
-from gradhook.comparison.messages import MODE_NAMES, number
+from gradhook.comparison.messages import MODE_NAMES
 from gradhook.comparison.probe import Fault, Probe, Study
 from gradhook.comparison.surrogate_probe import Rulebook
+from gradhook.model.digits import number
 from gradhook.model.results import ClaimKind, Finding, Mode, Outcome, Rule, Verdict
 
 RULE = Rule(

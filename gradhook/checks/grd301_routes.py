@@ -6,8 +6,9 @@ import numpy as np
 
 from gradhook.comparison.agreement import farthest
 from gradhook.comparison.judge import ADJOINT
-from gradhook.comparison.messages import MODE_NAMES, pair
+from gradhook.comparison.messages import MODE_NAMES
 from gradhook.comparison.probe import Fault, Probe, Route
+from gradhook.model.digits import pair
 from gradhook.model.results import ClaimKind, Finding, Outcome, Rule, Verdict, worst
 
 RULE = Rule("GRD301", "routes", "Do vmap and a loop, linearize and jvp, one argument alone and all together agree?")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from gradhook.comparison.agreement import farthest
 from gradhook.comparison.judge import ADJOINT
-from gradhook.comparison.messages import pair
 from gradhook.comparison.probe import Fault, Probe, Route
+from gradhook.model.digits import pair
 from gradhook.model.results import ClaimKind, Finding, Outcome, Rule, Verdict
 
 RULE = Rule("GRD303", "deterministic", "Do two calls agree, and is every PRNG key used once?")

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from gradhook.comparison.judge import Array, judge
-from gradhook.comparison.messages import MODE_NAMES, bar
+from gradhook.comparison.messages import MODE_NAMES
 from gradhook.comparison.probe import Fault, Probe, Study
+from gradhook.model.digits import bar
 from gradhook.model.results import ClaimKind, Finding, Mode, Outcome, Rule, Verdict, worst
 
 RULE = Rule("GRD411", "self-test", "Would the check have failed if the derivative were a little wrong?")

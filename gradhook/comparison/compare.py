@@ -8,6 +8,7 @@ import numpy as np
 
 from gradhook.comparison.adjustments import adjusted, with_convention
 from gradhook.comparison.cause import why
+from gradhook.comparison.fault import Numbers, fault
 from gradhook.comparison.judge import (
     DIFFERENCES,
     TINY,
@@ -17,8 +18,8 @@ from gradhook.comparison.judge import (
     Judgement,
     shape_of,
 )
-from gradhook.comparison.messages import Spot, declared_kink, located, mode_name, text
-from gradhook.comparison.probe import BALANCED, Fault, Label, Pictures, Probe, Study
+from gradhook.comparison.messages import SOLVED, Spot, declared_kink, located, mode_name, solver_help, text
+from gradhook.comparison.probe import BALANCED, Fault, Label, Pictures, Probe, Study, Suspect
 from gradhook.model.results import Finding, Mode, Outcome, Resolved, Shape, Verdict, worst
 
 SHOWN = 4
@@ -181,7 +182,11 @@ def _finding(
         compared.study.input_labels[place[0]], _output(compared, place[1]), what,
     )  # fmt: skip
     message, help = declared_kink(spot, probe.kink) if _at_kink(compared, place, verdict) else text(cause, spot)
+    pattern = _pattern(compared, spot) if verdict is Verdict.FAIL and not _at_kink(compared, place, verdict) else ""
+    if verdict is Verdict.FAIL and (rule := _solver(compared, place, probe)):
+        help = solver_help(rule)
     more = f" (and {count - 1} more element{'s' if count > 2 else ''})" if count > 1 else ""
+    more += f": {pattern}" if pattern else ""
     if verdict is Verdict.FAIL and spot.input.leaf == "direction" and not compared.study.path:
         found = probe.locate(compared.mode, *place)
         message, spot = (located(spot, found), replace(spot, input=found.input)) if found else (message, spot)
@@ -192,7 +197,27 @@ def _finding(
         resolution=_seen(compared, place, cause),
         witness=str(compared.judgement.witness[place]), path=path or None, line=line or None, help=help,
         curve=pictures.curve(compared.study.path, compared.mode, place) if (pictures := probe.pictures()) else None,
+        fault=pattern or None,
     )  # fmt: skip
+
+
+def _solver(compared: Compared, place: tuple[int, int], probe: Probe) -> Suspect | None:
+    """A rule over a loop that stops at a tolerance, where the claim is so near that the tolerance may be behind it."""
+    rules = [rule for rule in probe.suspects() if rule.iterates and not rule.of_jax]
+    column = compared.judgement.reference[:, place[1]]
+    near = np.abs(compared.claimed[place] - column[place[0]]) <= SOLVED * np.nanmax(np.abs(column))
+    return rules[0] if rules and near else None
+
+
+def _pattern(compared: Compared, spot: Spot) -> str:
+    """What the failing elements between two leaves have in common, as a person would say it."""
+    judgement, study = compared.judgement, compared.study
+    wrong = compared.relevant & (judgement.verdict == Verdict.FAIL)
+    numbers = Numbers(
+        compared.claimed, judgement.reference, judgement.error + judgement.tolerance, wrong, study.input_labels,
+        study.column_labels(compared.mode),
+    )  # fmt: skip
+    return fault(numbers, spot.input.leaf, spot.output.leaf)
 
 
 def _at_kink(compared: Compared, place: tuple[int, int], verdict: Verdict) -> bool:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradhook.comparison.judge import COMPLEX_STEP, DISAGREE, Array, Estimate, Judgement, shape_of
-from gradhook.comparison.probe import Label, Located, Study
+from gradhook.comparison.probe import Label, Located, Study, Suspect
+from gradhook.model.digits import BLIND, bar, needed, number, pair
 from gradhook.model.results import Mode, Shape
 
 MODE_NAMES = {"fwd": "forward mode", "rev": "reverse mode"}
@@ -40,10 +41,15 @@ class Spot:
         """A number of the estimate at this element."""
         return float(getattr(self.measured, name)[self.place])
 
+    def shown(self, value: float) -> str:
+        """A number, with as many digits as it takes to tell the claim from what it was compared with."""
+        others = (self.get(name) for name in ("value", "left", "right", "coarse"))
+        return number(value, needed(float(self.claimed[self.place]), self.reference, *others))
+
     @property
     def claim(self) -> str:
         """``reverse mode claims -0.5 for d out / d delta[3]``."""
-        value = number(float(self.claimed[self.place]))
+        value = self.shown(float(self.claimed[self.place]))
         return f"{mode_name(self.study, self.mode)} claims {value} for {symbol(self.study, self.output, self.input)}"
 
     @property
@@ -63,7 +69,7 @@ class Spot:
             return "finite differences see no change at any step"
         if not np.isfinite(self.get("value")):
             return "finite differences settle on no value"
-        return f"finite differences measure {number(self.get('value'))} ± {bar(self.get('error'))}"
+        return f"finite differences measure {self.shown(self.get('value'))} ± {bar(self.get('error'))}"
 
     @property
     def measurement(self) -> str:
@@ -72,36 +78,41 @@ class Spot:
             case "equations":
                 return "the output does not depend on it, so the derivative is exactly 0"
             case "complex step":
-                return f"the complex step gives {number(self.reference)} ± {bar(self.error)}"
+                return f"the complex step gives {self.shown(self.reference)} ± {bar(self.error)}"
             case "disagree":
-                return f"{self.differences}, the complex step gives {number(self.reference)} ± {bar(self.error)}"
+                return f"{self.differences}, the complex step gives {self.shown(self.reference)} ± {bar(self.error)}"
         return self.differences
 
     @property
     def seen(self) -> str:
         """``would have seen 4e-10``: the smallest relative error that would not have passed."""
-        return f"would have seen {bar(float(self.judgement.resolution[self.place]))}"
-
-
-def number(value: float) -> str:
-    """A number as a reader compares it: enough digits to see a difference of one in a million."""
-    return f"{value:.9g}"
-
-
-def pair(one: float, other: float) -> tuple[str, str]:
-    """Two numbers with as many digits as it takes for them to differ."""
-    each = [(f"{one:.{digits}g}", f"{other:.{digits}g}") for digits in (9, 12, 15, 17)]
-    return next((shown for shown in each if shown[0] != shown[1]), each[-1])
-
-
-def bar(error: float) -> str:
-    """An error bar: one digit is plenty."""
-    return f"{error:.1g}"
+        resolution = float(self.judgement.resolution[self.place])
+        return f"would have seen {bar(resolution) if resolution < BLIND else 'no error at all'}"
 
 
 def file_line(path: str, line: int) -> str:
-    """``losses.py:31``: a place, short enough to stand inside a message."""
-    return f"{path.replace(chr(92), '/').rpartition('/')[2]}:{line}"
+    """``losses.py:31``, of a library ``optax/losses.py:31``: a place, short enough to stand inside a message."""
+    path = path.replace("\\", "/")
+    short = path.rpartition("-packages/")[2] if "-packages/" in path else path.rpartition("/")[2]
+    return f"{short}:{line}"
+
+
+def rule_place(suspect: Suspect) -> str:
+    """``losses.py:31``; of a library's rule ``optax/losses.py:31, used at train.py:7``."""
+    used = f", used at {file_line(*suspect.used)}" if suspect.used[0] else ""
+    return f"{file_line(suspect.path, suspect.line)}{used}"
+
+
+SOLVER = (
+    "the rule gives the derivative of the solution, the value is where the solver stops: tighten the solver's "
+    "tolerance (rtol, atol) first; what then remains is the rule's"
+)
+_BACKSOLVE = (
+    "BacksolveAdjoint solves an equation of its own backwards, right to the solver's tolerance and no better: tighten "
+    "rtol and atol, or use RecursiveCheckpointAdjoint, the derivative of the steps that were taken"
+)
+SOLVED = 0.1
+"""By so much of the largest number of a column a derivative may be off that a solver's tolerance is thought of."""
 
 
 def mode_name(study: Study, mode: Mode) -> str:
@@ -122,6 +133,13 @@ def symbol(study: Study, output: Label, input: Label) -> str:
     return f"d (derivative of {output} along a fixed tangent) / {moved}"
 
 
+def solver_help(rule: Suspect) -> str:
+    """The remedy for a rule over a loop that stops at a tolerance; one rule is known to be inexact by design."""
+    if rule.name == "_loop_backsolve" and "diffrax" in rule.path:
+        return _BACKSOLVE
+    return SOLVER
+
+
 def text(code: str, spot: Spot) -> Text:
     """The message and the remedy for a code; a code that is no cause is a plain disagreement."""
     return _TEXTS.get(code, _disagreement)(spot)
@@ -139,8 +157,9 @@ def _disagreement(spot: Spot) -> Text:
 
 def located(spot: Spot, found: Located) -> str:
     """A disagreement along a direction that moves everything, traced to the input that it belongs to."""
-    what = f"{mode_name(spot.study, spot.mode)} claims {number(found.claimed)} for d {spot.output} / d {found.input}"
-    return f"{what}, finite differences measure {number(found.measured)} ± {bar(found.error)} (found by bisection)"
+    claimed, measured = pair(found.claimed, found.measured)
+    what = f"{mode_name(spot.study, spot.mode)} claims {claimed} for d {spot.output} / d {found.input}"
+    return f"{what}, finite differences measure {measured} ± {bar(found.error)} (found by bisection)"
 
 
 def _kink(spot: Spot) -> Text:
@@ -149,7 +168,7 @@ def _kink(spot: Spot) -> Text:
             f"no derivative: {spot.claim}, but the slopes along different directions do not add up to a derivative",
             "equal elements meet here (a tie of sort, max, median, eigenvalues): move the case away from the tie",
         )
-    sides = f"the slopes on its two sides are {number(spot.get('left'))} and {number(spot.get('right'))}"
+    sides = f"the slopes on its two sides are {spot.shown(spot.get('left'))} and {spot.shown(spot.get('right'))}"
     return (
         f"kink: {spot.claim}, {sides}",
         'say which slope is meant with kink="left", "right", "mean", "subgradient" or a number, or move the case away',
@@ -209,7 +228,7 @@ def _reduced(spot: Spot) -> Text:
 
 
 def _scales(spot: Spot) -> Text:
-    small = f"{number(spot.get('value'))} ± {bar(spot.get('error'))}"
+    small = f"{spot.shown(spot.get('value'))} ± {bar(spot.get('error'))}"
     if spot.judgement.witness[spot.place] == DISAGREE:
         return (
             f"scale-dependent: {spot.claim}; {spot.measurement}",
@@ -220,7 +239,7 @@ def _scales(spot: Spot) -> Text:
             f"an iteration that stops at a tolerance: {spot.claim}, {spot.measurement}, so near that it may be its own",
             "tighten the tolerance for the case, or state the accuracy that you need with rtol=",
         )
-    large = f"{number(spot.get('coarse'))} ± {bar(spot.get('coarse_error'))}"
+    large = f"{spot.shown(spot.get('coarse'))} ± {bar(spot.get('coarse_error'))}"
     return (
         f"scale-dependent: {spot.claim}; small steps measure {small}, large steps {large}",
         "a fine ripple lies on the value (an iteration that stops early, a table); the claim fits its large scale",

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from gradhook.comparison.judge import NO_SLOPE, Array, Estimate, shape_of
-from gradhook.comparison.messages import bar, file_line, mode_name, number, symbol
+from gradhook.comparison.messages import file_line, mode_name, symbol
 from gradhook.comparison.probe import Label, Origin, Probe, Study
+from gradhook.model.digits import bar, number
 from gradhook.model.results import Finding, Mode, Shape, Verdict
 
 CODE = "GRD105"

@@ -143,7 +143,8 @@ class Suspect:
     ``kind`` is ``custom_jvp``, ``custom_vjp`` or ``stop_gradient``; ``path`` and ``line`` are those of the rule's
     function (of JAX's own rules, and of ``stop_gradient``: of the use). ``outermost``: it is used under no other rule,
     so the function's derivative meets it for certain; ``under``: where the rules are defined that it is used under.
-    ``of_jax``: JAX brings the rule. ``itself``: the rule is the target's.
+    ``of_jax``: JAX brings the rule. ``itself``: the rule is the target's. ``used``: where the user's code uses the rule
+    of another library. ``iterates``: the code under the rule has a loop that stops at a tolerance.
     """
 
     kind: str
@@ -154,6 +155,14 @@ class Suspect:
     under: frozenset[tuple[str, int]] = field(default=frozenset(), compare=False)
     of_jax: bool = False
     itself: bool = False
+    used: tuple[str, int] = field(default=("", 0), compare=False)
+    iterates: bool = field(default=False, compare=False)
+
+    @property
+    def place(self) -> tuple[str | None, int | None]:
+        """Where a finding about it stands: in the user's code if it is there at all."""
+        path, line = self.used if self.used[0] else (self.path, self.line)
+        return path or None, line or None
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+LONGEST = 8000
+"""Characters of an exception's own message that are kept; the rest of a longer one is counted."""
+
 
 class GradhookError(Exception):
     """A mistake in usage, configuration or surroundings: one line that says what, one that says the remedy.
@@ -13,3 +16,21 @@ class GradhookError(Exception):
         super().__init__(message)
         self.message = message
         self.help = help
+
+
+def in_words(error: BaseException) -> str:
+    """``Type: the whole message`` on one line; of exceptions that cannot even be printed, the type."""
+    try:
+        text = " ".join(str(error).split())
+    except BaseException:
+        text = ""
+    return f"{type(error).__name__}: {shortened(text, LONGEST)}" if text else type(error).__name__
+
+
+def shortened(text: str, most: int) -> str:
+    """A text, cut after a whole word where it is longer than so many characters; how many are missing is said."""
+    if len(text) <= most:
+        return text
+    kept = text[:most].rsplit(maxsplit=1)[0] if text[:most].strip() else text[:most]
+    kept = kept if len(kept) > most // 2 else text[:most]  # one long word
+    return f"{kept} … ({len(text) - len(kept)} more characters)"

@@ -132,6 +132,8 @@ class Finding:
     """What a picture of it needs; there with the setting ``curves`` only, as those of ``Outcome`` are."""
     witness: str | None = None
     """What ``measured`` comes from: ``differences``, ``complex step``, ``equations``; ``disagree`` where two differ."""
+    fault: str | None = None
+    """What the failing elements have in common: ``half of what it should be in all 12 elements``."""
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from gradhook.model.report import Notice, Report
 from gradhook.model.results import Finding, TargetReport, Verdict
+from gradhook.reporters.blocks import name_of, together
 from gradhook.reporters.formatting import advice, answers, clean, flat, place
 
 
 def render(report: Report, *, only_failures: bool = False) -> str:
     """The findings in the order of the run, then the notices; an empty text when there are none."""
-    found = [(finding, target) for target in report.targets for finding in _all(target)]
+    found = [(finding, target) for target in together(report.targets) for finding in _all(target)]
     lines = [_finding(f, t) for f, t in found if not only_failures or f.verdict in (Verdict.FAIL, Verdict.ERROR)]
     lines += [_notice(notice) for notice in report.notices if not only_failures]
     return "".join(f"{line}\n" for line in lines)
@@ -20,7 +21,7 @@ def _all(target: TargetReport) -> tuple[Finding, ...]:
 
 
 def _finding(finding: Finding, report: TargetReport) -> str:
-    words = (finding.code or "-", finding.verdict.value, clean(report.target.name), flat(finding.message))
+    words = (finding.code or "-", finding.verdict.value, clean(name_of(report.target)), flat(finding.message))
     return f"{place(finding, report.target)}: {' '.join(words)}"
 
 

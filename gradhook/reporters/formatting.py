@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from gradhook.model.digits import BLIND
 from gradhook.model.report import Report
 from gradhook.model.results import LEFT_OUT, ClaimKind, Finding, Outcome, Target, TargetReport, Verdict
 
@@ -48,7 +49,7 @@ def resolution(value: float) -> str:
     """``would have seen 4e-10``: the smallest relative error that would not have gone unnoticed."""
     if value == 0:
         return "would have seen any difference"
-    if not math.isfinite(value):
+    if not value < BLIND:
         return "would have seen no error at all"
     return "would have seen " + f"{value:.1g}".replace("e-0", "e-").replace("e+0", "e+")
 

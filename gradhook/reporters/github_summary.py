@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from gradhook.model.digits import bar, needed, number
 from gradhook.model.report import Report
 from gradhook.model.results import ClaimKind, Finding, TargetReport, Verdict
 from gradhook.reporters import baseline_changes
+from gradhook.reporters.blocks import name_of, together
 from gradhook.reporters.boundaries import HEAD, boundaries
 from gradhook.reporters.environment import environment_table
 from gradhook.reporters.formatting import advice, answers, asked, bias, flat, ignored, place, resolution, summary
@@ -57,7 +59,7 @@ def trouble(message: str) -> str:
 
 
 def _sections(report: Report) -> list[_Section]:
-    targets = worst_first(report.targets)
+    targets = worst_first(together(report.targets))
     of = {verdict: [t for t in targets if t.verdict is verdict] for verdict in Verdict}
     others = baseline_changes.others(report)
     found = [
@@ -116,8 +118,8 @@ def _failed(report: TargetReport) -> str:
     lines = []
     for nth, finding in enumerate(findings[:_MOST_FINDINGS]):
         cells = (
-            _target(report, finding), _question(finding), finding.mode or "", _number(finding.claimed),
-            _measured(finding), _number(finding.tolerance), _seen(finding.resolution), _what(finding, first=nth == 0),
+            _target(report, finding), _question(finding), finding.mode or "", _claimed(finding),
+            _measured(finding), _tolerance(finding), _seen(finding.resolution), _what(finding, first=nth == 0),
         )  # fmt: skip
         lines.append(row(cells))
     if len(findings) > _MOST_FINDINGS:
@@ -161,7 +163,7 @@ def _exact(of: dict[Verdict, list[TargetReport]]) -> Iterator[TargetReport]:
 def _target(report: TargetReport, finding: Finding) -> str:
     said = ", ".join(filter(None, ["surrogate", bias(report)]))
     kind = f" ({said})" if report.target.claim is ClaimKind.SURROGATE else ""
-    return f"{code(report.target.name)}{kind}<br>{code(place(finding, report.target))}"
+    return f"{code(name_of(report.target))}{kind}<br>{code(place(finding, report.target))}"
 
 
 def _question(finding: Finding) -> str:
@@ -179,13 +181,22 @@ def _more(count: int) -> str:
     return f"and {count} more finding{'s' * (count != 1)}"
 
 
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.8g}"
+def _claimed(finding: Finding) -> str:
+    return "" if finding.claimed is None else number(finding.claimed, _digits(finding))
 
 
 def _measured(finding: Finding) -> str:
-    bar = "" if finding.error is None else f" ± {finding.error:.1g}"
-    return "" if finding.measured is None else f"{finding.measured:.8g}{bar}"
+    error = "" if finding.error is None else f" ± {bar(finding.error)}"
+    return "" if finding.measured is None else f"{number(finding.measured, _digits(finding))}{error}"
+
+
+def _tolerance(finding: Finding) -> str:
+    return "" if finding.tolerance is None else f"{finding.tolerance:.2g}"
+
+
+def _digits(finding: Finding) -> int:
+    """As many as it takes for both numbers to differ."""
+    return needed(*(value for value in (finding.claimed, finding.measured) if value is not None))
 
 
 def _seen(value: float | None) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from gradhook.reporters.formatting import clean
 
-NAME, TEXT = 200, 700
+NAME, TEXT = 200, 2000
 """Characters that are kept of a name, and of a message or a command."""
 
 

@@ -11,6 +11,7 @@ from gradhook.model.plots import Curve
 from gradhook.model.report import Report
 from gradhook.model.results import ClaimKind, Finding, Resolved, TargetReport, Verdict, worst
 from gradhook.reporters import baseline_changes
+from gradhook.reporters.blocks import NAMED, together
 from gradhook.reporters.convergence_chart import ladder
 from gradhook.reporters.durations import slowest
 from gradhook.reporters.environment import environment_parts
@@ -66,7 +67,8 @@ def render(
         sources: ``13 | def huber(x):``, by path and line, which is shown where a finding stands there.
     """
     view = View(width, color, verbose, quiet, only_failures, blocks, sources)
-    parts = [_file(path, targets, view) for path, targets in _by_file(report.targets, view)]
+    told = together(report.targets, None if verbose else NAMED)
+    parts = [_file(path, targets, view) for path, targets in _by_file(told, view)]
     parts += [lines] if not only_failures and (lines := advised(report.targets, view)) else []
     parts += [noticed(notices, view)] if (notices := baseline_changes.others(report)) and not only_failures else []
     parts += [changed(report, view)] if report.against else []

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from gradhook.model.errors import shortened
 from gradhook.model.results import Verdict
 from gradhook.reporters.formatting import clean, flat
 
@@ -59,7 +60,7 @@ def row(verdict: Verdict, name: str, text: str, view: View) -> Iterator[str]:
 
 def below(text: str, view: View) -> Iterator[str]:
     """The text, wrapped, in the column of texts."""
-    text = text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + " …"
+    text = text if view.verbose else shortened(text, _LONGEST_MESSAGE)
     yield from (" " * view.indent + line for line in wrapped(text, max(view.width - view.indent, 20)))
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from gradhook.comparison.compare import SHOWN, compare
 from gradhook.comparison.judge import Estimate, Tolerance
-from gradhook.comparison.probe import Fault, Label, Narrowing, Study, Witness
+from gradhook.comparison.probe import Fault, Label, Narrowing, Study, Suspect, Witness
 from gradhook.model.results import Outcome, Shape, Verdict
 
 EMPTY = np.zeros((0, 0))
@@ -31,6 +31,7 @@ class FakeProbe:
     proven: Any = False
     second: Witness | None = None
     lost: float = 0.0
+    rules: tuple[Suspect, ...] = ()
 
     def narrowings(self, path: Any, input: Label, output: Label) -> list[Narrowing]:
         return self.narrow.get((input.leaf, output.leaf), [])
@@ -58,6 +59,9 @@ class FakeProbe:
 
     def witness(self, path: Any, mode: str) -> Witness | None:
         return self.second
+
+    def suspects(self) -> tuple[Suspect, ...]:
+        return self.rules
 
     def pictures(self) -> None:
         return None
@@ -100,7 +104,7 @@ def test_the_message_names_the_place_and_both_numbers() -> None:
     (finding,) = outcome.findings
     assert finding.message == (
         "reverse mode claims -0.5 for d out / d delta[3], "
-        "finite differences measure 0.5 ± 2e-11 (would have seen 2e-10)"
+        "finite differences measure 0.5 ± 2e-11 (would have seen 2e-10): the sign is wrong"
     )
     assert (outcome.verdict, finding.code, finding.verdict) == (Verdict.FAIL, "GRD102", Verdict.FAIL)
     assert (finding.case, finding.mode, finding.order, finding.leaf, finding.index, finding.output) == (
@@ -124,7 +128,7 @@ def test_a_millionth_can_be_told_from_the_numbers() -> None:
 
 @pytest.mark.parametrize("wrong, words", [(1, ""), (2, " (and 1 more element)"), (5, " (and 4 more elements)")])
 def test_others_of_the_same_leaf_are_counted(wrong: int, words: str) -> None:
-    (finding,) = _compare([[2.0]] * wrong + [[1.0]], [[1.0]] * (wrong + 1)).findings
+    (finding,) = _compare([[2.3]] * wrong + [[1.0]], [[1.0]] * (wrong + 1)).findings
     assert finding.message.endswith("(would have seen 2e-10)" + words)
 
 

@@ -85,7 +85,7 @@ def test_the_message_is_one_line_with_the_place() -> None:
     with pytest.raises(ValueError, match="first") as caught:
         jax.jvp(lambda x: _raise(), (1.0,), (1.0,))
     fault = translate(caught.value)
-    assert fault.message == "ValueError: first line"
+    assert fault.message == "ValueError: first line second line"
     assert (fault.path, fault.line) == (__file__, _raise.__code__.co_firstlineno + 1)
 
 

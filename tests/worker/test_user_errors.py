@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gradhook.execution.worker.user_errors import escaped, fault, relative, text
+from gradhook.execution.worker.user_errors import escaped, fault, relative
+from gradhook.model.errors import LONGEST, in_words
 
 
 def _caught(root: Path, source: str, name: str = "mod.py") -> BaseException:
@@ -53,18 +54,22 @@ def test_our_own_mistake_asks_for_a_report(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "error, expected",
     [
-        (ValueError("one\ntwo"), "ValueError: one"),
+        (ValueError("one\n\n  two"), "ValueError: one two"),
         (ValueError(), "ValueError"),
         (ValueError("\n\n  late"), "ValueError: late"),
         (SystemExit(3), "SystemExit: 3"),
     ],
 )
 def test_text(error: BaseException, expected: str) -> None:
-    assert text(error) == expected
+    assert in_words(error) == expected
 
 
-def test_text_is_cut() -> None:
-    assert text(ValueError("x" * 1000)) == "ValueError: " + "x" * 299 + "…"
+def test_nothing_is_cut_but_what_nobody_can_read() -> None:
+    long = "several words " * 500
+    assert in_words(ValueError(long)) == f"ValueError: {long.strip()}"
+    told = in_words(ValueError("several words " * 600))
+    assert told.endswith(" … (406 more characters)") and len(told) < LONGEST + 50
+    assert in_words(ValueError("x" * 10_000)) == f"ValueError: {'x' * LONGEST} … (2000 more characters)"
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 
 from gradhook.annotations import case, gradcheck, raises, surrogate
+from gradhook.model.errors import in_words
 from gradhook.model.results import Finding, Target, TargetReport, Verdict
 
 _SHOWN = 3
@@ -21,8 +22,6 @@ _ANNOTATIONS: Mapping[str, Callable[..., object]] = {
     "gradcheck": gradcheck, "surrogate": surrogate, "case": case, "raises": raises,
 }  # fmt: skip
 _UNKNOWN = re.compile(rf"TypeError: ({'|'.join(_ANNOTATIONS)})\(\) got an unexpected keyword argument '(\w+)'.*")
-LONGEST = 300
-"""Characters of an exception's own message that a finding quotes."""
 
 _DOING = {
     "GRD901": "the import failed",
@@ -42,7 +41,7 @@ _FOREIGN = frozenset({"site-packages", "dist-packages"})
 def fault(code: str, error: BaseException, root: Path, *, case: str | None = None, help: str = "") -> Finding:
     """The finding for ``error``: what was going on (by the code), its type and text, the user's own last frame."""
     path, line = place(error, root)
-    message = f"{_DOING[code]}: {text(error)}"
+    message = f"{_DOING[code]}: {in_words(error)}"
     return Finding(
         code, Verdict.ERROR, message, case=case, path=path, line=line, help=help or _help(code, error, root, path)
     )
@@ -65,17 +64,6 @@ def patched(doing: str, replaced: Sequence[str], target: Target) -> Finding:
 def stopped(target: Target, finding: Finding) -> TargetReport:
     """The report about a target that could not be examined."""
     return TargetReport(target, Verdict.ERROR, findings=(finding,))
-
-
-def text(error: BaseException) -> str:
-    """``Type: first line of the message``, cut; of exceptions that cannot even be printed, the type."""
-    try:
-        lines = str(error).strip().splitlines()
-    except BaseException:
-        lines = []
-    first = lines[0] if lines else ""
-    first = first if len(first) <= LONGEST else first[: LONGEST - 1] + "…"
-    return f"{type(error).__name__}: {first}" if first else type(error).__name__
 
 
 def place(error: BaseException, root: Path) -> tuple[str | None, int | None]:
@@ -144,7 +132,7 @@ def _foreign(file: str) -> bool:
 def _help(code: str, error: BaseException, root: Path, path: str | None) -> str:
     if code == "GRD908":
         return "this is a mistake in gradhook: please report it, with the output of `gradhook env`"
-    if isinstance(error, TypeError) and (unknown := _UNKNOWN.fullmatch(text(error))):
+    if isinstance(error, TypeError) and (unknown := _UNKNOWN.fullmatch(in_words(error))):
         return _keywords(*unknown.groups())
     if isinstance(error, ModuleNotFoundError):
         if path and (root / path).with_name(f"{error.name}.py").is_file():

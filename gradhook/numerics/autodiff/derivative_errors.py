@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 import traceback
-from pathlib import Path
-
-import jax
 
 from gradhook.comparison.probe import Fault
+from gradhook.model.errors import in_words
+from gradhook.numerics.jaxpr.frames import Place, users
 
 # What JAX 0.8 to 0.12 says where a mode does not exist by design. Anything else that a derivative raises is a fault.
 _MISSING = {
@@ -22,7 +21,6 @@ _MISSING = {
     r"Derivatives of non-symmetric eigenvectors are only valid": "JAX has no second derivative of eigenvalues",
     r"Linearization failed": "it cannot be linearized, as a batching rule has no reverse mode",
 }
-_LONGEST = 300
 
 
 def translate(error: BaseException) -> Fault:
@@ -31,13 +29,9 @@ def translate(error: BaseException) -> Fault:
     for pattern, reason in _MISSING.items():
         if re.search(pattern, text):
             return Fault(True, reason)
-    path, line = users_frame(error)
-    first = next((part for part in text.strip().splitlines() if part.strip()), "")[:_LONGEST]
-    return Fault(False, f"{type(error).__name__}: {first}" if first else type(error).__name__, path, line)
+    return Fault(False, in_words(error), *users_frame(error))
 
 
-def users_frame(error: BaseException) -> tuple[str, int]:
-    """The last frame that is neither JAX's nor ours, (path, line); ("", 0) where there is none."""
-    ours = (str(Path(jax.__file__).parent), str(Path(__file__).parents[2]))
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith((*ours, "<"))]
-    return (frames[-1].filename, frames[-1].lineno or 0) if frames else ("", 0)
+def users_frame(error: BaseException) -> Place:
+    """The user's last frame, else a library's last one that is neither JAX's nor ours; ("", 0) where there is none."""
+    return users((frame.filename, frame.lineno or 0) for frame in reversed(traceback.extract_tb(error.__traceback__)))

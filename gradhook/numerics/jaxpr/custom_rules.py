@@ -20,6 +20,8 @@ from gradhook.numerics.autodiff.derivative_errors import translate
 from gradhook.numerics.autodiff.derivatives import Laboratory
 from gradhook.numerics.finite_difference.richardson import Array
 from gradhook.numerics.jaxpr import traverse
+from gradhook.numerics.jaxpr.flows import is_inexact, is_users
+from gradhook.numerics.jaxpr.frames import is_installed
 from gradhook.numerics.jaxpr.source import written
 from gradhook.numerics.jaxpr.traverse import Place
 
@@ -105,7 +107,28 @@ def _rule(equation: Any, code: Any, here: Place, under: frozenset[Place], home: 
     kind = traverse.rule_kind(equation)
     own = traverse.of_jax(path)
     where = (path, line) if path and not own else here
-    return Suspect(kind, name or kind, *where, not under, under, own, bool(path) and (path, line) == home)
+    return Suspect(
+        kind, name or kind, *where, not under, under, own, bool(path) and (path, line) == home,
+        here if is_installed(where[0]) and not is_installed(here[0]) else ("", 0), _iterates(code),
+    )  # fmt: skip
+
+
+def _iterates(code: Any) -> bool:
+    """Whether a loop inside goes on until something other than a count says stop, as its user chose."""
+    loops = (
+        equation.params["cond_jaxpr"] for equation in traverse.equations(code) if equation.primitive.name == "while"
+    )
+    return any(_decides(condition) and is_users(condition) for condition in loops)
+
+
+def _decides(condition: Any) -> bool:
+    """Whether a condition looks at floats, or at a flag that the body sets."""
+    inside = list(traverse.equations(condition))
+    used = {atom for equation in inside for atom in equation.invars if not traverse.is_literal(atom)}
+    looked_at = [*used, *traverse.opened(condition).outvars]
+    given = set(traverse.opened(condition).invars)
+    flags = any(atom.aval.dtype == bool for atom in looked_at if atom in given)
+    return flags or any(is_inexact(atom) for equation in inside for atom in equation.invars)
 
 
 def _moves(equation: Any) -> bool:

@@ -11,22 +11,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import jax
 from jax.extend.core import jaxpr_as_fun
 
-_OURS = str(Path(__file__).parents[2])
-_JAX = str(Path(jax.__file__).parent)
+from gradhook.numerics.jaxpr.frames import Place as Place
+from gradhook.numerics.jaxpr.frames import of_jax as of_jax
+from gradhook.numerics.jaxpr.frames import users
+
 RULES = ("custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr", "call_hi_primitive")
 CALLS = ("jit", "pjit", "closed_call", "core_call", "remat2", "checkpoint", *RULES, "custom_lin")
 """Equations that run the one jaxpr inside on their own inputs."""
 STOP = "stop_gradient"
-_GRADIENTS = "custom_derivatives.py"
-"""Where JAX defines the function that ``custom_gradient`` puts around the user's."""
+_WRAPPERS = {
+    ("jax/_src/custom_derivatives.py", "wrapped_fun"),
+    ("equinox/_ad.py", "fn_wrapped"),
+    ("equinox/_ad.py", "fn_wrapper"),
+}
+"""What ``custom_gradient`` and equinox's filtered rules put around the user's function: the end of a file, a name."""
 
-Place = tuple[str, int]
 Rewrite = Callable[[Any], Any]
 """What an equation becomes: another one, or itself."""
 
@@ -65,26 +69,20 @@ def placed(jaxpr: Any, around: Place = ("", 0)) -> Iterator[tuple[Any, Place]]:
 
 
 def place(equation: Any) -> Place:
-    """The file and line of the user's code that an equation comes from; ("", 0) where none is recorded."""
+    """The file and line that an equation comes from, the user's before a library's; ("", 0) where none is recorded."""
     traceback = getattr(equation.source_info, "traceback", None)
-    for frame in traceback.frames if traceback is not None else ():
-        if not frame.file_name.startswith((_OURS, _JAX, "<")):
-            return frame.file_name, int(frame.line_num)
-    return "", 0
+    frames = traceback.frames if traceback is not None else ()
+    return users((frame.file_name, int(frame.line_num)) for frame in frames)
 
 
 def place_in(jaxpr: Any, equation: Any, around: Place) -> Place:
     """The place of an equation of ``jaxpr``, which is called at ``around``.
 
-    A function that JAX jits is traced once for all its callers, so its equations may name the file of another one.
+    A function that JAX jits is traced once for all its callers, so its equations may name the file of another one; and
+    inside a jit the stack begins at the jit, so a library's equations know of the user's code by their call alone.
     """
     own = ("", 0) if around[0] and of_jax(definition(jaxpr)[1]) else place(equation)
-    return own if own[0] else around
-
-
-def of_jax(path: str) -> bool:
-    """Whether a file is part of JAX."""
-    return path.startswith(_JAX)
+    return users((own, around))
 
 
 def primal_code(equation: Any) -> Any | None:
@@ -108,20 +106,24 @@ def definition(jaxpr: Any) -> tuple[str, str, int]:
     text = getattr(getattr(opened(jaxpr), "debug_info", None), "func_src_info", None) or ""
     name, _, where = text.rpartition(" at ")
     path, _, line = where.rpartition(":")
-    if of_jax(path) and Path(path).name == _GRADIENTS:
-        return _of_custom_gradient(jaxpr)
-    return (name, path, int(line)) if line.isdigit() else (text, "", 0)
+    own = (name, path, int(line)) if line.isdigit() else (text, "", 0)
+    return (_wrapped(jaxpr) or (("custom_gradient", "", 0) if of_jax(path) else own)) if _wraps(path, name) else own
 
 
-def _of_custom_gradient(jaxpr: Any) -> tuple[str, str, int]:
-    """The user's function that JAX's wrapper for ``custom_gradient`` called, as the first equation inside remembers."""
+def _wraps(path: str, name: str) -> bool:
+    """Whether a function stands around another one that a custom rule was put on."""
+    path = path.replace("\\", "/")
+    return any(path.endswith(end) and name.endswith(last) for end, last in _WRAPPERS)
+
+
+def _wrapped(jaxpr: Any) -> tuple[str, str, int] | None:
+    """The function that a wrapper called, as the first equation inside remembers."""
     for equation in opened(jaxpr).eqns:
         traceback = getattr(equation.source_info, "traceback", None)
-        frames = list(traceback.frames) if traceback is not None else []
-        for inside, frame in pairwise(frames):
-            if of_jax(frame.file_name) and frame.function_name.endswith("wrapped_fun"):
+        for inside, frame in pairwise(traceback.frames if traceback is not None else ()):
+            if _wraps(frame.file_name, frame.function_name):
                 return inside.function_name.rpartition(".")[2], inside.file_name, int(inside.function_start_line)
-    return "custom_gradient", "", 0
+    return None
 
 
 def rewritten(jaxpr: Any, rewrite: Rewrite) -> Any:

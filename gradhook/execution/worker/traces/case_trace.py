@@ -11,7 +11,7 @@ import numpy as np
 from gradhook.annotations.inputs import Spec
 from gradhook.comparison.compare import Compared, compared
 from gradhook.comparison.judge import shape_of
-from gradhook.comparison.messages import file_line, mode_name, symbol
+from gradhook.comparison.messages import file_line, mode_name, rule_place, symbol
 from gradhook.comparison.probe import Fault, Label, Study
 from gradhook.execution.worker.traces.decisions import decision, worst_place
 from gradhook.execution.worker.traces.surrogate_trace import declared
@@ -120,7 +120,7 @@ def _remarks(probe: Instruments, held: Held) -> Iterator[str]:
     for (what, path, line), _ in probe.laboratory.dependence.narrowed[:4]:
         yield f"less than float64 inside: {what} ({file_line(path, line)})"
     for rule in probe.suspects():
-        yield f"{rule.kind} inside: {rule.name} ({file_line(rule.path, rule.line)})" if rule.path else rule.kind
+        yield f"{rule.kind} inside: {rule.name} ({rule_place(rule)})" if rule.path else rule.kind
     for path, line in probe.constants():
         yield f"held constant under stop_gradient ({file_line(path, line)})"
 

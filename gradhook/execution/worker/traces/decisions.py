@@ -7,7 +7,7 @@ import numpy as np
 from gradhook.comparison.cause import why
 from gradhook.comparison.compare import Compared, relative_gap
 from gradhook.comparison.judge import Array, shape_of
-from gradhook.comparison.messages import number
+from gradhook.model.digits import number
 from gradhook.model.results import Shape, Verdict
 from gradhook.numerics.function_probe import Instruments
 

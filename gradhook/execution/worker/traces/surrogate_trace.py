@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from gradhook.comparison.judge import SURROGATE, Array
-from gradhook.comparison.messages import MODE_NAMES, pair
+from gradhook.comparison.messages import MODE_NAMES
 from gradhook.comparison.probe import Fault, Label
 from gradhook.comparison.surrogate_probe import Contract
+from gradhook.model.digits import pair
 from gradhook.model.results import Mode
 from gradhook.model.trace import Comparison
 from gradhook.numerics.function_probe import Instruments
