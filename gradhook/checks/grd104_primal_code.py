@@ -118,9 +118,15 @@ def _note(both: Both, unresolved: Flags) -> str:
     return f"the derivative of the code under the rule {kind}, and differences bear the rule out"
 
 
+def _named(study: Study, where: Flags) -> Flags:
+    """Of the places those with the plainest names: single inputs, else leaves, else what moves everything."""
+    single = np.array([not label.moves_many for label in study.input_labels])
+    leaf = np.array([label.leaf != "direction" for label in study.input_labels])
+    return next((where & rows[:, None] for rows in (single, leaf) if where[rows].any()), where)
+
+
 def _finding(both: Both, study: Study, where: Flags, verdict: Verdict, probe: Probe, rules: list[Suspect]) -> Finding:
-    named = np.array([label.leaf != "direction" for label in study.input_labels])[:, None]
-    shown = where & named if (where & named).any() else where
+    shown = _named(study, where)
     gap = np.where(shown, np.abs(both.claimed - both.plain), -1.0)
     d, o = (int(k) for k in np.unravel_index(int(np.argmax(gap)), gap.shape))
     label, rule = study.input_labels[d], min(rules, key=lambda r: (not r.itself, not r.iterates, not r.outermost))

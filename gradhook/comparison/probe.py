@@ -85,6 +85,19 @@ class Witness:
 
 
 @dataclass(frozen=True)
+class RunOn:
+    """A study whose loops run on beyond their tolerance, each (D, columns): what is claimed, and measured ± ``error``.
+
+    ``known``: running on has changed the measurement, by as little as it does where an iteration converges.
+    """
+
+    claim: Array
+    value: Array
+    error: Array
+    known: Flags
+
+
+@dataclass(frozen=True)
 class Study:
     """One function R^n -> R^m along D directions: what finite differences measure and what each mode claims.
 
@@ -262,6 +275,9 @@ class Probe(Protocol):
 
     def left_open(self, study: Study, mode: Mode) -> Array:
         """The relative error that iterations which stop at a tolerance may account for, (D, columns)."""
+
+    def further(self, path: tuple[Mode, ...], mode: Mode) -> RunOn | None:
+        """Claims and measurement when such iterations are run on; None where that cannot be had."""
 
     def suspects(self) -> tuple[Suspect, ...]:
         """The custom rules and ``stop_gradient`` that the function uses."""

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 
 from gradhook.comparison.judge import Array, Flags, Tolerance
 from gradhook.comparison.probe import (
@@ -19,6 +20,7 @@ from gradhook.comparison.probe import (
     Origin,
     Refusal,
     Route,
+    RunOn,
     Study,
     Suspect,
     Witness,
@@ -182,7 +184,19 @@ class Instruments:
         """The relative error that iterations which stop at a tolerance may account for, (D, columns)."""
         found = self.laboratory.dependence
         columns = study.column_labels(mode)
-        return found.largest(iteration_tolerance.left_open(found), study.path, study.input_labels, columns)
+        own = found.largest(iteration_tolerance.left_open(found), study.path, study.input_labels, columns)
+        return np.where(own > 0, np.maximum(own, self._claims_open(study.path)), 0.0) if own.any() else own
+
+    def _claims_open(self, path: tuple[Mode, ...]) -> float:
+        if path not in self._opens:
+            self._opens[path] = iteration_tolerance.claims_open(self.laboratory, path)
+        return self._opens[path]
+
+    def further(self, path: tuple[Mode, ...], mode: Mode) -> RunOn | None:
+        """Claims and measurement when iterations which stop at a tolerance are run on."""
+        if (path, mode) not in self._further:
+            self._further[path, mode] = iteration_tolerance.further(self.laboratory, path, mode)
+        return self._further[path, mode]
 
     def suspects(self) -> tuple[Suspect, ...]:
         """The custom rules and ``stop_gradient`` that the function uses."""
@@ -250,6 +264,14 @@ class Instruments:
 
     @cached_property
     def _independent(self) -> dict[tuple[tuple[Mode, ...], Mode], Flags]:
+        return {}
+
+    @cached_property
+    def _opens(self) -> dict[tuple[Mode, ...], float]:
+        return {}
+
+    @cached_property
+    def _further(self) -> dict[tuple[tuple[Mode, ...], Mode], RunOn | None]:
         return {}
 
     @cached_property

@@ -10,7 +10,7 @@ import pytest
 
 from gradhook.comparison.compare import SHOWN, compare
 from gradhook.comparison.judge import Estimate, Tolerance
-from gradhook.comparison.probe import Fault, Label, Narrowing, Study, Suspect, Witness
+from gradhook.comparison.probe import Fault, Label, Narrowing, RunOn, Study, Suspect, Witness
 from gradhook.model.results import Outcome, Shape, Verdict
 
 EMPTY = np.zeros((0, 0))
@@ -27,6 +27,7 @@ class FakeProbe:
     tolerance: Tolerance = field(default_factory=Tolerance)
     narrow: dict[tuple[str, str], list[Narrowing]] = field(default_factory=dict)
     iterating: Any = 0.0
+    on: RunOn | None = None
     rounded: float = 0.0
     proven: Any = False
     second: Witness | None = None
@@ -38,6 +39,9 @@ class FakeProbe:
 
     def left_open(self, study: Study, mode: Any) -> Any:
         return np.asarray(self.iterating)
+
+    def further(self, path: Any, mode: Any) -> RunOn | None:
+        return self.on
 
     def constants(self) -> tuple[tuple[str, int], ...]:
         return ()

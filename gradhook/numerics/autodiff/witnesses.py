@@ -142,7 +142,7 @@ def roundoff(laboratory: Laboratory, path: tuple[Mode, ...], mode: Mode | None, 
     if not laboratory.held.traceable or len(view.directions.vectors) * laboratory.held.inputs.size > LARGEST:
         return 0.0
     _, cotangents = laboratory.claimed(path)
-    parts = [(_program(laboratory, path, operands), vectors) for operands, vectors, _ in view.parts()]
+    parts = [(program(laboratory, path, operands), vectors) for operands, vectors, _ in view.parts()]
     if mode is None:
         return rounding.of(parts[0][0], view.point, inputs=inputs)
     if mode == "fwd":
@@ -155,7 +155,7 @@ def _joined(parts: list[Array]) -> Array | float:
     return np.concatenate(parts) if all(part.ndim > 1 for part in parts) else 0.0
 
 
-def _program(laboratory: Laboratory, path: tuple[Mode, ...], operands: tuple[Any, ...]) -> Any:
+def program(laboratory: Laboratory, path: tuple[Mode, ...], operands: tuple[Any, ...]) -> Any:
     """The function, or its derivative at a path, as a function of the point alone."""
     seeds, _ = laboratory.seeds(path)
     call = laboratory.view.call
@@ -166,4 +166,4 @@ def _program(laboratory: Laboratory, path: tuple[Mode, ...], operands: tuple[Any
 def _jaxpr(laboratory: Laboratory, path: tuple[Mode, ...], row: int) -> Any:
     """The equations of the function at a path, as seen along one row of directions."""
     view = laboratory.view
-    return jax.make_jaxpr(_program(laboratory, path, view.operands[row]))(view.point)
+    return jax.make_jaxpr(program(laboratory, path, view.operands[row]))(view.point)
