@@ -156,7 +156,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("slow", "switch", "true or false", "Also check targets that are marked slow=True (the default)."),
     Option("fail_on_empty", "switch", "true or false", "Exit with 2 when nothing is annotated."),
     Option("exit_zero", "switch", "true or false", "Exit with 0 in spite of findings."),
-    Option("cache", "switch", "true or false", "Do not check again what passed and is unchanged; off in CI."),
+    Option("cache", "switch", "true or false", "Do not check again what is unchanged; off in CI."),
 )
 BY_KEY = {option.key: option for option in OPTIONS}
 

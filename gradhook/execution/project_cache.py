@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from gradhook.config import Config
-from gradhook.execution.cache import dependency_index
+from gradhook.execution.cache import dependency_index, last_run
 from gradhook.execution.cache.cache_key import basis, is_known
 from gradhook.execution.cache.interpreter_facts import is_script, remembering
-from gradhook.execution.cache.passes import Passes, Recalled, recall, remember
+from gradhook.execution.cache.passes import Kept, Recalled, recall, remember
 from gradhook.execution.cache.store import FOLDER, Store, open_store
+from gradhook.execution.cache.syntax import Shapes
 from gradhook.execution.interpreter import Interpreter, choose, probe
 from gradhook.execution.supervisor.process import surroundings
 from gradhook.model.protocol import MISFITS, Depended, Job
@@ -31,8 +32,8 @@ class Memory:
     environ: Mapping[str, str]
     store: Store | None = None
     trouble: str = ""
-    on: Passes | None = None
-    """The passes under what this run rests on; none before its interpreter is known."""
+    on: Kept | None = None
+    """What is kept under what this run rests on; none before its interpreter is known."""
 
     def python(self) -> Interpreter:
         """The project's interpreter; one that was asked before is not started.
@@ -53,16 +54,22 @@ class Memory:
             self.trouble = f"{python} is a script, which may start any interpreter: name the interpreter itself"
             return Recalled()
         settings = {**_settings(self.config), "paths": list(paths)}
-        self.on = Passes(self.store, basis(python, environment, settings), environment)
+        self.on = Kept(self.store, basis(python, environment, settings), environment, Shapes(self.store))
         return recall(self.on, jobs, asked)
 
+    def failed(self, jobs: Iterable[Job]) -> frozenset[int]:
+        """Which jobs failed when they were last asked, or were undecided or could not run."""
+        names = last_run.failed(self.store) if self.store else frozenset[str]()
+        return frozenset(job.number for job in jobs if names and dependency_index.name_of(job.target) in names)
+
     def keep(self, jobs: Sequence[Job], answers: Answers, ran_on: Mapping[str, Any]) -> None:
-        """Keep what passed and what everything depended on; that this cannot be written ends nothing."""
-        if self.store is None or self.on is None or not answers.depended:
+        """Keep answers, what failed, and what all depended on; that this cannot be written ends nothing."""
+        if self.store is None or self.on is None or not [*answers.asked()]:
             return
         targets = {job.number: job.target for job in jobs} | {n: r.target for n, r in answers.reports.items()}
         try:
             self.store.prepare()
+            last_run.keep(self.store, [answers.reports[number] for number in answers.asked()])
             for depended in answers.depended:
                 remember(self.on, jobs, answers.reports, depended, ran_on)
                 dependency_index.keep(self.store, targets, depended)
@@ -79,6 +86,10 @@ class Answers:
 
     reports: dict[int, TargetReport] = field(default_factory=dict)
     depended: list[Depended] = field(default_factory=list)
+
+    def asked(self) -> Iterator[int]:
+        """The numbers of those that were not recalled."""
+        return (number for number, report in self.reports.items() if not report.cached)
 
     def in_order(self) -> Iterator[TargetReport]:
         """The reports in the order of the numbers."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gradhook import __version__
+from gradhook.execution.cache.passes import Recalled
 from gradhook.execution.interpreter import choose
 from gradhook.execution.project_cache import Answers, Memory, memory, platform
 from gradhook.execution.supervisor.pool import Launched, desk, launch
@@ -44,22 +45,36 @@ def run(project: Project, way: Way) -> Ran:
     python = known.python()
     asked = [job.number for job in project.jobs if job.number not in project.left_out]
     recalled = known.recall(python.path, project.jobs, asked, _import_paths(project))
-    rest = project.without(recalled.reports)
-    launched = Launched((), recalled.environment)
-    answers = Answers(dict(recalled.reports))
     if way.progress:
         for report in recalled.reports.values():
             way.progress(report.target, report.verdict.value)
-    if rest.targets:
-        launched = _launch(rest, python.path, known, answers, way)
-        known.keep(project.jobs, answers, launched.environment)
+    recalled, answers, launched = _answered(
+        project, recalled, partial(_launch, python=python.path, known=known, way=way)
+    )
+    known.keep(project.jobs, answers, launched.environment)
     reports = _in_order(project, [*answers.in_order(), *recalled.discovered])
     ours = {"gradhook": __version__, "interpreter": str(python.path), "interpreter_from": python.why}
     off = {"cache": f"off: {known.trouble}"} if known.trouble else {}
     return reports, {**launched.environment, **ours, **off}, launched.interrupted
 
 
-def _launch(project: Project, python: Path, known: Memory, answers: Answers, way: Way) -> Launched:
+def _answered(
+    project: Project, recalled: Recalled, start: Callable[[Project, Answers], Launched]
+) -> tuple[Recalled, Answers, Launched]:
+    """All answers: the recalled ones, as far as what is imported for the others leaves them alone, and those others."""
+    while True:
+        answers = Answers(dict(recalled.reports))
+        rest = project.without(recalled.reports)
+        if not rest.targets:
+            return recalled, answers, Launched((), recalled.environment)
+        launched = start(rest, answers)
+        disturbed = recalled.disturbed(answers.depended)
+        if launched.interrupted or not disturbed:
+            return recalled, answers, launched
+        recalled = recalled.without(disturbed)
+
+
+def _launch(project: Project, answers: Answers, python: Path, known: Memory, way: Way) -> Launched:
     settings = project.config.settings
     return launch(
         python,
@@ -68,6 +83,7 @@ def _launch(project: Project, python: Path, known: Memory, answers: Answers, way
         memory=settings.max_memory,
         workers=settings.jobs,
         times=way.times,
+        first=known.failed([job for job in project.jobs if job.number not in project.left_out]),
         until=None if settings.max_seconds is None else way.start + settings.max_seconds,
         platform=platform(project.config),
         on_message=partial(_follow, {job.number: job.target for job in project.jobs}, answers, way.progress),
@@ -129,7 +145,7 @@ def _request(project: Project, account: bool = False) -> Request:
     needed = tuple(job for job in jobs if _module(job) in modules)
     skip = tuple(job.number for job in needed if job.number in project.left_out)
     checks = CheckSettings(**shared, account=account)
-    return Request(str(root), _import_paths(project), needed, checks, skip, slow=settings.slow)
+    return Request(str(root), _import_paths(project), needed, checks, skip, taken=len(jobs), slow=settings.slow)
 
 
 def _import_paths(project: Project) -> tuple[str, ...]:

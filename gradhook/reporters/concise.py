@@ -1,4 +1,7 @@
-"""How does a report look with one line for each finding, ``path:line: CODE verdict target message``?"""
+"""How does a report look with one line for each finding, ``path:line: CODE verdict target message``?
+
+``[cached]`` stands at the end where the target is unchanged since it was examined.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,8 @@ def _all(target: TargetReport) -> tuple[Finding, ...]:
 
 
 def _finding(finding: Finding, report: TargetReport) -> str:
-    words = (finding.code or "-", finding.verdict.value, clean(name_of(report.target)), flat(finding.message))
+    kept = ["[cached]"] if report.cached else []
+    words = (finding.code or "-", finding.verdict.value, clean(name_of(report.target)), flat(finding.message), *kept)
     return f"{place(finding, report.target)}: {' '.join(words)}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from gradhook.model.digits import BLIND
@@ -107,14 +107,9 @@ def skipped(report: TargetReport) -> tuple[Outcome, ...]:
 def summary(report: Report) -> str:
     """``1 failed, 7 passed (1 surrogate) in 3.2 s``."""
     counts = report.counts
-    parts = [f"{counts[verdict]} {_COUNTED[verdict]}" for verdict in WORSE_FIRST if counts[verdict]]
-    passed = [t for t in report.targets if t.verdict is Verdict.PASS]
-    if asides := _asides(passed):
-        at = next(i for i, part in enumerate(parts) if part.endswith(_COUNTED[Verdict.PASS]))
-        parts[at] += f" ({asides})"
-    if left := sum(map(is_left_out, report.targets)):
-        at = next(i for i, part in enumerate(parts) if part.endswith(_COUNTED[Verdict.SKIP]))
-        parts[at] += f" ({left} left out: nothing is known about {'it' if left == 1 else 'them'})"
+    parts = [
+        f"{counts[verdict]} {_COUNTED[verdict]}{_asides(verdict, report)}" for verdict in WORSE_FIRST if counts[verdict]
+    ]
     if counts[Verdict.ADVICE]:
         parts.append(f"{counts[Verdict.ADVICE]} advice")
     if report.interrupted:
@@ -134,13 +129,15 @@ def ignored(report: Report) -> str:
     return f"{count} finding{'s' * (count > 1)} ignored: {said}" if count else ""
 
 
-def _asides(passed: Iterable[TargetReport]) -> str:
+def _asides(verdict: Verdict, report: Report) -> str:
     """What a reader of "7 passed" must not take for more than it is."""
-    passed = list(passed)
-    surrogates = sum(t.target.claim is ClaimKind.SURROGATE for t in passed)
-    cached = sum(t.cached for t in passed)
+    counted = [t for t in report.targets if t.verdict is verdict]
+    surrogates = sum(t.target.claim is ClaimKind.SURROGATE for t in counted) if verdict is Verdict.PASS else 0
+    cached = sum(t.cached for t in counted if verdict is not Verdict.SKIP)
+    left = sum(map(is_left_out, counted))
     parts = [f"{surrogates} surrogate{'s' * (surrogates > 1)}"] * bool(surrogates) + [f"{cached} cached"] * bool(cached)
-    return ", ".join(parts)
+    parts += [f"{left} left out: nothing is known about {'it' if left == 1 else 'them'}"] * bool(left)
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def both_modes(findings: Sequence[Finding]) -> list[Finding]:

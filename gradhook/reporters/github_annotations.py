@@ -77,7 +77,11 @@ def _target(report: TargetReport) -> Iterator[_Mark]:
 
 
 def _mark(finding: Finding, report: TargetReport, place: tuple[str, int | None], more: Iterable[str]) -> _Mark:
-    said = [flat(finding.message), f"help: {flat(finding.help)}" if finding.help else "", *more]
+    said = [
+        flat(finding.message) + " (cached)" * report.cached,
+        f"help: {flat(finding.help)}" if finding.help else "",
+        *more,
+    ]
     said += [f"again: {flat(finding.reproduce)}"] if finding.reproduce else []
     title = cut(clean(f"{finding.code} {report.target.qualname}".strip()), NAME)
     return _Mark(_LEVELS[finding.verdict], *place, title, "\n".join(line for line in said if line))

@@ -161,8 +161,9 @@ def _exact(of: dict[Verdict, list[TargetReport]]) -> Iterator[TargetReport]:
 
 
 def _target(report: TargetReport, finding: Finding) -> str:
-    said = ", ".join(filter(None, ["surrogate", bias(report)]))
-    kind = f" ({said})" if report.target.claim is ClaimKind.SURROGATE else ""
+    surrogate = ["surrogate", bias(report)] if report.target.claim is ClaimKind.SURROGATE else []
+    remarks = ", ".join(filter(None, [*surrogate, "cached" if report.cached else ""]))
+    kind = f" ({remarks})" if remarks else ""
     return f"{code(name_of(report.target))}{kind}<br>{code(place(finding, report.target))}"
 
 

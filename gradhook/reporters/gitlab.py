@@ -45,6 +45,7 @@ def _finding(finding: Finding, report: TargetReport) -> dict[str, Any]:
     """The line is no part of the identity: code above it may grow and shrink without making another finding of it."""
     path, line = spot(finding, report.target)
     said = f"{report.target.name}: {flat(finding.message)}" + (f" ({flat(finding.help)})" if finding.help else "")
+    said += " (cached)" * report.cached
     identity = (finding.code, report.target.name, finding.case, finding.mode, finding.leaf, finding.index)
     return _entry(finding.code or _NO_CODE, _SEVERITY[finding.verdict], clean(said), path, line, identity)
 

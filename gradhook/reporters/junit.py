@@ -46,7 +46,8 @@ def _case(suite: ET.Element, report: TargetReport) -> None:
         "time": f"{seconds:.3f}",
     }
     case = ET.SubElement(suite, "testcase", attributes)
-    known = [f"surrogate, {clean(text)}" for text in [bias(report)] if text]
+    known = ["cached"] * report.cached
+    known += [f"surrogate, {clean(text)}" for text in [bias(report)] if text]
     known += [f"advice: {line}" for finding in advice(report) for line in _lines(finding, report)[:1]]
     if report.verdict is Verdict.PASS:
         _out(case, known)

@@ -60,6 +60,8 @@ def _finding(finding: Finding, report: TargetReport) -> dict[str, Any]:
     result = _result(finding.code or _NO_CODE, _LEVELS[finding.verdict], text, path, line)
     identity = (target.name, finding.case, finding.mode, finding.leaf, finding.index)
     result["partialFingerprints"] = {"gradhook/v1": _digest(finding.code, *identity)}
+    if report.cached:
+        result["properties"] = {"cached": True}
     if (target.path, target.line) != (path, line):
         result["relatedLocations"] = [{"id": 1, **_location(target.path, target.line)}]
     return result

@@ -151,6 +151,7 @@ def _finding(finding: Finding, report: TargetReport, name: str, said: set[str], 
     yield from row(finding.verdict, name, f"{finding.code} {finding.message}".strip(), view)
     details = [place(finding, report.target)]
     details += [f"case {finding.case}"] if finding.case else []
+    details += ["cached"] if report.cached and report.verdict is not Verdict.PASS and name else []
     if finding.resolution is not None and "would have seen" not in finding.message:
         details.append(resolution(finding.resolution))
     yield from below(dotted(details), view)

@@ -53,11 +53,16 @@ def content(path: str) -> str:
         with open(path, "rb") as file:  # noqa: PTH123 -- asked of every file of every run
             if os.fstat(file.fileno()).st_size > LARGE:
                 return f"state {stamp(path)}"
-            return hashlib.sha256(file.read()).hexdigest()
+            return content_of(file.read())
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except (OSError, ValueError):
         return "folder" if os.path.isdir(path) else UNKNOWN  # noqa: PTH112
+
+
+def content_of(data: bytes) -> str:
+    """The content of a file with these bytes."""
+    return hashlib.sha256(data).hexdigest()
 
 
 def _names(folder: str) -> str:

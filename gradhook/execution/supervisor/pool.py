@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -56,6 +56,7 @@ def launch(
     platform: str | None = None,
     workers: int | str = 1,
     times: Mapping[str, float] | None = None,
+    first: Collection[int] = (),
     until: float | None = None,
     on_message: Callable[[Message], None] = _ignore,
     boot: Path = BOOT,
@@ -65,9 +66,9 @@ def launch(
 
     ``timeout`` is in seconds a target, ``memory`` in megabytes a worker (0: no limit). ``platform`` none: the one of
     the user's JAX_PLATFORMS, else the CPU. As many ``workers`` as that (``"auto"``: as pay) run at once; recorded
-    ``times`` (seconds by target) balance them. No job is begun after ``until`` (``time.monotonic``). ``on_message``
-    hears, one at a time, of all that workers say, and of the answers that were found for them. The reports are the
-    same, and in the same order, for any number of workers.
+    ``times`` (seconds by target) balance them. The jobs ``first`` are begun before others, and none after ``until``
+    (``time.monotonic``). ``on_message`` hears, one at a time, of all that workers say, and of the answers that were
+    found for them. The reports are the same, and in the same order, for any number of workers.
 
     Raises:
         GradhookError: the interpreter cannot be run, or workers die of something that is no target's fault.
@@ -77,6 +78,7 @@ def launch(
     asked = wanted(request)
     if until is not None:  # first what nobody has seen yet, then as many as fit in
         asked = sorted(asked, key=lambda job: (times or {}).get(job.target.name, 0.0))
+    asked = sorted(asked, key=lambda job: job.number not in first)
     count = crew(workers, len(asked), environment["JAX_PLATFORMS"])
     start = partial(started, python, boot, environ=environment, memory=memory * MEGABYTE)
     parts = divide(asked, count, times or {}) if asked else []

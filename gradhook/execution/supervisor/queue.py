@@ -112,7 +112,7 @@ class Run:
         with self.lock:
             key = (job.target, nth)
             if key not in self._found:
-                self._found[key] = max(self.jobs, default=-1) + 1
+                self._found[key] = max(*self.jobs, self.request.taken - 1, -1) + 1
                 adopted = replace(job, number=self._found[key])
                 self.jobs[adopted.number] = adopted
                 self.hear(Discovered(adopted))

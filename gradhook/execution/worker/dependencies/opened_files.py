@@ -7,6 +7,7 @@ that opens files by itself is not heard of: that is what ``depends_on`` is for.
 from __future__ import annotations
 
 import importlib.util
+import marshal
 import os
 import sys
 import threading
@@ -16,10 +17,14 @@ from types import FrameType
 from typing import Any
 
 from gradhook.execution.cache.fingerprints import UNKNOWN, is_foreign, is_installed, is_own, is_standard, seen
+from gradhook.execution.cache.installed import project
 
 _LISTING = ("os.listdir", "os.scandir")
 _IMPORTLIB = "<frozen importlib"
 _COMPILED = (".pyc", ".pyo")
+_METADATA = ("METADATA", "PKG-INFO", "entry_points.txt")
+_HEADER = 16
+"""Bytes of a compiled file before its code (PEP 552)."""
 _MAKING = os.O_WRONLY | os.O_TRUNC | os.O_EXCL
 
 
@@ -37,6 +42,14 @@ class Witness:
     """Code of the user's that an installed package imported: whoever uses that package may use it."""
     sought: set[str] = field(default_factory=lambda: {"sitecustomize", "usercustomize"})
     """The names of modules that were looked for; these two before anybody could watch."""
+    imported: set[str] = field(default_factory=set)
+    """The files from which Python itself took code to run."""
+    read: set[str] = field(default_factory=set)
+    """The files that were opened otherwise: in them comments and layout may matter."""
+    doubted: set[str] = field(default_factory=set)
+    """Sources in place of which Python ran byte code of another text."""
+    asked: set[str] = field(default_factory=set)
+    """The distributions about which the user's code asked something, be they loaded or not."""
     written: set[str] = field(default_factory=set)
     job: int | None = None
     ignored: tuple[str, ...] = ()
@@ -93,15 +106,37 @@ class Witness:
         if isinstance(given, int):
             return
         path = source_of(os.path.abspath(os.fsdecode(given)))  # noqa: PTH100
+        if path.endswith(_METADATA) and not is_foreign(_nearest(frame) or os.sep):
+            self.asked.add(project(os.path.basename(os.path.dirname(path))))  # noqa: PTH119, PTH120
         if is_foreign(path) or path.startswith(self.ignored or ("\0",)):
             return
         if _makes(mode, flags):
             self.written.add(path)
         elif mode != "ab" and path not in self.written and os.path.isfile(path):  # noqa: PTH113
             self.note(path)
+            if _imports(frame):
+                self.imported.add(path)
+                self._doubt(path, os.fsdecode(given))
+            elif not is_own(_nearest(frame) or ""):
+                self.read.add(path)
             self._attribute(path, frame)
             if frame is not None and frame.f_code.co_filename.startswith(_IMPORTLIB) and _is_library(_nearest(frame)):
                 self.shared.add(path)
+
+    def _doubt(self, path: str, opened: str) -> None:
+        """Byte code that is not that of its source (same size, same time) says nothing about what the source holds.
+
+        Python opens the source afterwards where it sees that itself.
+        """
+        if opened.endswith(_COMPILED) and not _is_of(opened, path):
+            self.doubted.add(path)
+        else:
+            self.doubted.discard(path)
+
+    def disown(self) -> None:
+        """Of what came from byte code of another text it is unknown what was in it."""
+        for path in self.doubted:
+            self.files[path] = self.files[path][0], UNKNOWN
 
     def _attribute(self, path: str, frame: FrameType | None) -> None:
         """Everything on the stack depends on what is opened, and so does the job that is being examined."""
@@ -119,6 +154,29 @@ def _nearest(frame: FrameType | None) -> str | None:
     while frame is not None and is_standard(frame.f_code.co_filename):
         frame = frame.f_back
     return None if frame is None else frame.f_code.co_filename
+
+
+def _imports(frame: FrameType | None) -> bool:
+    """Whether it is Python's own loader that reads code in order to run it."""
+    names: list[str] = []
+    while frame is not None and frame.f_code.co_filename.startswith(_IMPORTLIB) and len(names) < 2:
+        names.append(frame.f_code.co_name)
+        frame = frame.f_back
+    return names == ["get_data", "get_code"]
+
+
+def _is_of(compiled: str, source: str) -> bool:
+    """Whether byte code is that of a source: written after it was last changed, or the same as compiling it gives."""
+    if compiled == source:
+        return True
+    try:
+        if os.stat(source).st_ctime_ns < os.stat(compiled).st_ctime_ns:  # noqa: PTH116
+            return True
+        with open(compiled, "rb") as file, open(source, "rb") as text:  # noqa: PTH123
+            code = marshal.loads(file.read()[_HEADER:])
+            return bool(code == compile(text.read(), source, "exec", dont_inherit=True))
+    except (OSError, ValueError, EOFError, TypeError, SyntaxError, RecursionError):
+        return False
 
 
 def _is_library(file: str | None) -> bool:

@@ -5,6 +5,7 @@ Watched from the first module of the user's to the last answer; in doubt an answ
 
 from __future__ import annotations
 
+import importlib.machinery
 import os
 import sys
 from collections import defaultdict
@@ -43,6 +44,7 @@ class Recorder:
             self.patterns[number] = base, patterns, files
         for file in files:
             self.witness.note(file)
+            self.witness.read.add(file)
             self.witness.by_job.setdefault(number, set()).add(file)
 
     def depended(self, jobs: Sequence[Job], roots: Mapping[int, str]) -> Depended:
@@ -50,7 +52,9 @@ class Recorder:
         self.witness.job = None
         for file in users_modules().values():
             self.witness.note_late(file)
-        found = graph(self.witness.openers, self.witness.files, self.guard.meddled())
+        self.witness.disown()
+        meddled = self.guard.meddled()
+        found = graph(self.witness.openers, self.witness.files, meddled)
         needs = {job.number: self._needs(job, roots.get(job.number, ""), found) for job in jobs}
         common = self._common(found, [file for file in roots.values() if file], needs)
         table = _Table(self.witness.files)
@@ -66,7 +70,21 @@ class Recorder:
             common=self._surroundings(table),
             needs=rows,
             files=tuple(table.rows()),
+            sources=table.rows_of(self._sources(found)),
+            meddled=table.rows_of(sorted({found.modules[name] for name in meddled if name in found.modules})),
+            shared=table.rows_of(sorted(self._changing(found))),
         )
+
+    def _changing(self, found: Graph) -> set[str]:
+        """What changed something that belongs to everybody, or replaced what is installed, with all that it uses."""
+        if self.guard.patched():
+            return {*found.everything}
+        return found.closure(found.modules[name] for name in self.guard.changers if name in found.modules)
+
+    def _sources(self, found: Graph) -> list[str]:
+        """The code that was imported by Python's own loader, which heeds no comments, and not read otherwise."""
+        own = {file for name, file in found.modules.items() if _is_plain(sys.modules.get(name))}
+        return sorted(own & self.witness.imported - self.witness.read)
 
     def _needs(self, job: Job, root: str, found: Graph) -> set[str]:
         named = {found.modules[name] for name in _referred(job.options or {}) if name in found.modules}
@@ -75,17 +93,14 @@ class Recorder:
 
     def _common(self, found: Graph, roots: Sequence[str], needs: Mapping[int, set[str]]) -> set[str]:
         """What every answer rests on: who changed what belongs to all, and what nobody is known to have opened."""
-        if self.guard.patched():
-            return {*found.everything}
-        changers = (found.modules[name] for name in self.guard.changers if name in found.modules)
         known = found.closure(roots).union(*needs.values())
-        return found.closure([*changers, *self.witness.shared]) | (found.everything - known)
+        return self._changing(found) | found.closure(self.witness.shared) | (found.everything - known)
 
     def _surroundings(self, table: _Table) -> dict[str, Any]:
         places = [os.path.abspath(place) for place in sys.path if place]  # noqa: PTH100
         files = sorted({file for name in [*sys.modules] if is_installed(file := file_of(name))})
         top = {name.partition(".")[0] for name in [*sys.modules]}
-        names = set[str]().union(*(installed.owners(place, top) for place in places))
+        names = self.witness.asked.union(*(installed.owners(place, top) for place in places))
         return {
             "rows": sorted({table.row(path) for name in self.witness.sought for path in shadowing.instead(name)}),
             "modules": [[file, self._build(file)] for file in files],
@@ -111,6 +126,10 @@ class _Table:
         """The number of a file, a new one for one that has none yet."""
         return self.numbers.setdefault(path, len(self.numbers))
 
+    def rows_of(self, paths: Iterable[str]) -> tuple[int, ...]:
+        """The numbers of those files that have one."""
+        return tuple(self.numbers[path] for path in paths if path in self.numbers)
+
     def rows(self) -> Iterator[tuple[str, str, str]]:
         """What was in each file when it was opened; those that nobody opened should not be there at all."""
         return ((path, *self.known.get(path, ("", _unopened(path)))) for path in self.numbers)
@@ -133,6 +152,10 @@ def _common() -> dict[str, Any]:
     settings = getattr(config, "values", None) or {}
     found = {f"{SETTING}{name}": value for name, value in [*settings.items()]}
     return found | {"environment": dict(getattr(os.environ, "_data", {})), "path": list(sys.path)}
+
+
+def _is_plain(module: Any) -> bool:
+    return type(getattr(module, "__loader__", None)) is importlib.machinery.SourceFileLoader
 
 
 def _unopened(path: str) -> str:
