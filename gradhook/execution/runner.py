@@ -78,7 +78,7 @@ def _launch(project: Project, answers: Answers, python: Path, known: Memory, way
     settings = project.config.settings
     return launch(
         python,
-        replace(_request(project, way.account), trace=known.on is not None),
+        replace(request(project, way.account), trace=known.on is not None),
         timeout=settings.timeout,
         memory=settings.max_memory,
         workers=settings.jobs,
@@ -118,7 +118,7 @@ def asking(
     chosen = choose(settings.python or python, config.root, os.environ, origin=config.origins["python"])
     with desk(
         chosen.path,
-        _request(project),
+        request(project),
         timeout=settings.timeout,
         memory=settings.max_memory,
         platform=platform(config),
@@ -137,7 +137,7 @@ def _lenient(report: TargetReport) -> TargetReport:
     return replace(report, verdict=Verdict.SKIP, outcomes=(Outcome(UNCLAIMED, Verdict.SKIP, note=note),), findings=())
 
 
-def _request(project: Project, account: bool = False) -> Request:
+def request(project: Project, account: bool = False) -> Request:
     root, settings = project.config.root, project.config.settings
     shared = {f.name: getattr(settings, f.name) for f in fields(CheckSettings) if f.name != "account"}
     jobs = project.jobs

@@ -31,6 +31,7 @@ from gradhook.model.results import (
     worst,
 )
 from gradhook.model.trace import Account
+from gradhook.numerics.autodiff.compiler_options import sparing
 from gradhook.numerics.autodiff.programs import Clock
 from gradhook.numerics.case import Situation
 from gradhook.numerics.function import shape_remedy
@@ -70,7 +71,8 @@ def examine(
                 outcomes.append(_placed(_refused("GRD909", error, situation.name), target))
                 continue
             probe = Instruments(function, situation, wanted, _seed(target, situation, settings), clock)
-            found = _case(probe, target, announce)
+            with sparing():
+                found = _case(probe, target, announce)
             outcomes += found
             accounts += [_account(probe, found)] if settings.account else []
         return replace(_report(target, outcomes, clock), ignore=ignore, accounts=tuple(accounts))
@@ -92,7 +94,8 @@ def _case(probe: Instruments, target: Target, announce: Announce) -> list[Outcom
     try:
         if situation.error is None and (nothing := _cannot_start(probe, target)):
             return [_placed(nothing, target)]
-        outcomes = list(_answers(probe, target, announce))
+        with sparing(max(probe.held.inputs.size, probe.held.outputs.size) if situation.error is None else 0):
+            outcomes = list(_answers(probe, target, announce))
         return [_placed(outcome, target) for outcome in _with_untested(outcomes, _asked(probe, target), situation)]
     except GradhookError as error:
         return [_placed(_refused("GRD909", error, situation.name), target)]

@@ -6,9 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import jax
 import numpy as np
-from jax.extend.core import jaxpr_as_fun
 
 from gradhook.comparison.probe import Fault
 from gradhook.numerics.autodiff.compiler_options import compiled, is_large
@@ -22,33 +20,18 @@ def together(
 ) -> dict[str, Array | Fault]:
     """The answer of every question, each a function of the same arguments that returns one array.
 
-    Each is traced alone, so that one that raises is known by name; the others are compiled in one program.
+    What a question raises is its answer; the others are compiled in one program.
     """
     found: dict[str, Array | Fault] = {}
-    started = time.perf_counter()
-    traced = _traced(questions, arguments, found)
-    clock.compile += time.perf_counter() - started
     alone = is_large(arguments)  # what is needed at once should not take the memory of everything
-    for names in [[name] for name in traced] if alone else [list(traced)] if traced else []:
-        _answer(names, traced, arguments, clock, found)
+    for names in [[name] for name in questions] if alone else [list(questions)] if questions else []:
+        _answer(names, questions, arguments, clock, found)
     return {name: found[name] for name in questions}
-
-
-def _traced(
-    questions: Mapping[str, Callable[..., Any]], arguments: tuple[Any, ...], found: dict[str, Array | Fault]
-) -> dict[str, Callable[..., Any]]:
-    traced: dict[str, Callable[..., Any]] = {}
-    for name, question in questions.items():
-        try:
-            traced[name] = jaxpr_as_fun(jax.make_jaxpr(question)(*arguments))
-        except Exception as error:  # what the user's rule raises is the answer
-            found[name] = translate(error)
-    return traced
 
 
 def _answer(
     names: list[str],
-    traced: Mapping[str, Callable[..., Any]],
+    questions: Mapping[str, Callable[..., Any]],
     arguments: tuple[Any, ...],
     clock: Clock,
     found: dict[str, Array | Fault],
@@ -56,14 +39,34 @@ def _answer(
     """Compile and run some questions as one program; if that raises, each alone."""
     started = ready = time.perf_counter()
     try:
-        run = compiled(lambda *given: {name: traced[name](*given)[0] for name in names}, arguments)
+        run = _program(names, questions, arguments, found)
         ready = time.perf_counter()
         found.update({name: np.asarray(value, dtype=np.float64) for name, value in run(*arguments).items()})
     except Exception as error:  # some rules raise only when they are compiled or run
-        for name in names if len(names) > 1 else ():
-            _answer([name], traced, arguments, clock, found)
-        if len(names) == 1:
+        for name in [name for name in names if name not in found] if len(names) > 1 else ():
+            _answer([name], questions, arguments, clock, found)
+        if len(names) == 1 and names[0] not in found:
             found[names[0]] = translate(error)
         return
     clock.compile += ready - started
     clock.run += time.perf_counter() - ready
+
+
+def _program(
+    names: list[str],
+    questions: Mapping[str, Callable[..., Any]],
+    arguments: tuple[Any, ...],
+    found: dict[str, Array | Fault],
+) -> Callable[..., dict[str, Any]]:
+    """All questions that can be traced as one program; what the others raise goes into ``found``."""
+
+    def program(*given: Any) -> dict[str, Any]:
+        answers = {}
+        for name in names:
+            try:
+                answers[name] = questions[name](*given)
+            except Exception as error:  # what the user's rule raises is the answer
+                found[name] = translate(error)
+        return answers
+
+    return compiled(program, arguments)

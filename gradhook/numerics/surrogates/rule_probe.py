@@ -77,7 +77,7 @@ class Rules:
     @cached_property
     def battery(self) -> Battery:
         """The function differentiated along everything that is asked at the case itself."""
-        return Battery(self.held, self.seed, self.clock)
+        return Battery(self.held, self.seed, self.clock, self.modes)
 
     @cached_property
     def contract(self) -> Contract:
