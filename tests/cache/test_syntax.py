@@ -155,7 +155,7 @@ def test_shapes_are_worked_out_once(warm: Any, monkeypatch: pytest.MonkeyPatch) 
         asked.append(data)
         return shape(data)
 
-    monkeypatch.setattr(shapes, "shape", counted)
+    monkeypatch.setattr(syntax, "shape", counted)
     warm.write({"low.py": CODE["a number"]})
     assert warm.check() == {"a:f": "pass"}
     assert asked == [CODE["a number"].encode()]
