@@ -21,7 +21,7 @@ import numpy as np
 from jax.scipy import special
 
 from gradhook.comparison.judge import Estimate, Tolerance, judge, shape_number
-from gradhook.model.results import Shape
+from gradhook.model.results import Smoothness
 from gradhook.numerics.autodiff.programs import Clock, Programs
 from gradhook.numerics.finite_difference.adaptive import Evaluate, measure
 from gradhook.numerics.finite_difference.scales import Lines
@@ -135,7 +135,7 @@ def _batch(programs: Programs, random: np.random.Generator) -> Trials:
     allowed = judge(np.diag(truth.astype(np.float64)), measured, Tolerance()).tolerance[diagonal]
     # Against the derivative itself; where it vanishes there is no relative error to speak of.
     size = np.where(truth == 0, np.nan, np.abs(truth)).astype(np.float64)
-    accepted = measured.accepted[diagonal] & (measured.shape[diagonal] != shape_number(Shape.KINK))
+    accepted = measured.accepted[diagonal] & (measured.shape[diagonal] != shape_number(Smoothness.KINK))
     return Trials(
         family, truth, measured.value[diagonal], measured.error[diagonal], accepted,
         (allowed + measured.error[diagonal]) / size,

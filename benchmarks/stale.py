@@ -30,7 +30,7 @@ from staling.project import Edited, make
 
 from gradhook.execution import runner, session
 from gradhook.execution.supervisor.pool import launch
-from gradhook.model.protocol import plain
+from gradhook.model.protocol import to_json
 from gradhook.model.report import Report
 from gradhook.model.results import TargetReport
 
@@ -85,7 +85,7 @@ def named(report: Report) -> dict[str, TargetReport]:
 
 
 def _answer(report: TargetReport) -> str:
-    return repr({name: value for name, value in plain(report).items() if name not in _NOT_PART and value})
+    return repr({name: value for name, value in to_json(report).items() if name not in _NOT_PART and value})
 
 
 def _disturbed(edited: Edited) -> str:

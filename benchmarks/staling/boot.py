@@ -13,7 +13,7 @@ from typing import Any
 sys.path[0] = str(Path(__file__).resolve().parents[2])
 
 from gradhook.execution.worker import boot, main  # noqa: E402
-from gradhook.model.results import CheckSettings, Finding, Outcome, Progress, Target, TargetReport, Verdict  # noqa: E402
+from gradhook.model.results import CheckSettings, Finding, Outcome, OutcomeUpdate, Target, TargetReport, Verdict  # noqa: E402
 
 del sys.path[0]
 VERDICTS = (Verdict.PASS, Verdict.FAIL, Verdict.PASS, Verdict.UNDECIDED, Verdict.PASS)
@@ -24,7 +24,7 @@ def examine(
     target: Target,
     options: Mapping[str, Any],
     settings: CheckSettings,
-    announce: Callable[[str | Progress], None],
+    announce: Callable[[str | OutcomeUpdate], None],
 ) -> TargetReport:
     """The value, under these settings, as a verdict."""
     announce("only")

@@ -1,4 +1,4 @@
-"""``gradhook migrate``: which claims say what the project's ``check_grads`` calls say?"""
+"""The command ``gradhook migrate``, which translates ``check_grads`` calls into claims."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from gradhook.comparison.judge import (
     torn_outputs,
 )
 from gradhook.comparison.probe import ALONG, Fault, Probe, Study, Witness
-from gradhook.model.results import Mode, Shape, Verdict
+from gradhook.model.results import Mode, Smoothness, Verdict
 
 EPS = float(np.finfo(np.float64).eps)
 BAR = 4
@@ -79,7 +79,7 @@ def ask_witness(
 ) -> Judgement:
     """Let the complex step decide what differences leave unresolved or dispute; where both speak they must agree."""
     steep = np.isin(judged.code, list(NO_SLOPE.values()))
-    smooth = np.isin(measured.shape, [shape_number(shape) for shape in (Shape.SMOOTH, Shape.EDGE)])
+    smooth = np.isin(measured.shape, [shape_number(shape) for shape in (Smoothness.SMOOTH, Smoothness.EDGE)])
     # A bend that is seen above noise or a plateau alone may lie beside the point: the equations at the point decide.
     beside = (judged.code == "GRD401") & (measured.noise > 0)
     bent = _off_both_sides(claim, measured, judged, probe) & ~beside
@@ -114,7 +114,7 @@ def _off_both_sides(claim: Array, measured: Estimate, judged: Judgement, probe: 
         left = np.abs(claim - measured.left) <= own + measured.left_error
         right = np.abs(claim - measured.right) <= own + measured.right_error
     open_ = (judged.verdict == Verdict.FAIL) | (judged.code == "GRD401")
-    return np.asarray((measured.shape == shape_number(Shape.KINK)) & open_ & ~left & ~right)
+    return np.asarray((measured.shape == shape_number(Smoothness.KINK)) & open_ & ~left & ~right)
 
 
 def _still_bent(before: Judgement, after: Judgement, bent: Flags) -> Judgement:
@@ -199,7 +199,7 @@ def _by_witness(
     allowed = np.where(np.abs(claim - value) <= own + bar, own, judged.tolerance)
     rounding = allowed - own
     agrees = np.abs(claim - value) <= allowed + bar
-    spoke = measured.accepted & (measured.shape == shape_number(Shape.SMOOTH))
+    spoke = measured.accepted & (measured.shape == shape_number(Smoothness.SMOOTH))
     conflict = spoke & (np.abs(measured.value - value) > 3 * measured.error + bar)
     resolved = probe.tolerance.resolves(bar + rounding, size)
     size = np.where(agrees, size, np.maximum(np.abs(claim), np.abs(value)))
@@ -241,7 +241,7 @@ def within_iteration(study: Study, mode: Mode, claim: Array, judged: Judgement, 
     Not if the author states an accuracy; an element without an iteration on its way is as exact as any.
     """
     measured = study.measured_by(mode)
-    failed = (judged.verdict == Verdict.FAIL) & (measured.shape == shape_number(Shape.SMOOTH))
+    failed = (judged.verdict == Verdict.FAIL) & (measured.shape == shape_number(Smoothness.SMOOTH))
     if not failed.any() or probe.tolerance != Tolerance():
         return judged
     open_ = probe.left_open(study, mode)
@@ -276,7 +276,7 @@ def soften(study: Study, mode: Mode, claim: Array, measured: Estimate, judged: J
     failed = judged.verdict == Verdict.FAIL
     if not failed.any():
         return judged
-    accused = failed & (measured.shape == shape_number(Shape.SMOOTH))
+    accused = failed & (measured.shape == shape_number(Smoothness.SMOOTH))
     with np.errstate(all="ignore"):
         gap, size = np.abs(claim - judged.reference), np.maximum(np.abs(judged.reference), np.abs(claim))
         # A claim that is all wobble is a wrong gradient, not a noisy one.

@@ -20,7 +20,7 @@ from gradhook.comparison.judge import (
 )
 from gradhook.comparison.messages import SOLVED, Spot, declared_kink, located, mode_name, solver_help, text
 from gradhook.comparison.probe import BALANCED, Fault, Label, Pictures, Probe, Study, Suspect
-from gradhook.model.results import Finding, Mode, Outcome, Resolved, Shape, Verdict, worst
+from gradhook.model.results import Finding, LeafResolution, Mode, Outcome, Smoothness, Verdict, worst
 
 SHOWN = 4
 """Findings for one comparison: the worst element of so many pairs of leaves; the rest are counted."""
@@ -99,7 +99,7 @@ def _outcome(compared: Compared, probe: Probe, code: str) -> Outcome:
     return _pictured(answer, compared, passed, pictures) if (pictures := probe.pictures()) else answer
 
 
-def _leaves(compared: Compared, passed: Flags) -> tuple[Resolved, ...]:
+def _leaves(compared: Compared, passed: Flags) -> tuple[LeafResolution, ...]:
     """The coarsest resolution of each leaf that passed, and its witnesses."""
     labels, judged = compared.study.input_labels, compared.judgement
     found = []
@@ -107,7 +107,7 @@ def _leaves(compared: Compared, passed: Flags) -> tuple[Resolved, ...]:
         mine = passed & np.array([label.leaf == leaf for label in labels])[:, None]
         if mine.any():
             witnesses = ", ".join(sorted(set(map(str, judged.witness[mine]))))
-            found.append(Resolved(leaf, float(judged.resolution[mine].max()), witnesses))
+            found.append(LeafResolution(leaf, float(judged.resolution[mine].max()), witnesses))
     return tuple(found)
 
 
@@ -223,7 +223,7 @@ def _pattern(compared: Compared, spot: Spot) -> str:
 def _at_kink(compared: Compared, place: tuple[int, int], verdict: Verdict) -> bool:
     """Whether an element fails because of the convention at a kink, not by what a second witness says."""
     by_slopes = compared.judgement.witness[place] == DIFFERENCES
-    return verdict is Verdict.FAIL and by_slopes and shape_of(compared.measured, place) is Shape.KINK
+    return verdict is Verdict.FAIL and by_slopes and shape_of(compared.measured, place) is Smoothness.KINK
 
 
 _NO_RESOLUTION = ("GRD401", "GRD402", "GRD403", "GRD404", "GRD408")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradhook.model.results import RTOL, Shape, Verdict
+from gradhook.model.results import RTOL, Smoothness, Verdict
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -29,7 +29,7 @@ SURROGATE = 1e-12
 class Estimate:
     """A measured derivative for every direction and output, each array of shape (D, m).
 
-    ``value`` ± ``error`` where ``accepted``; ``shape`` numbers the members of ``model.Shape``; ``left`` ±
+    ``value`` ± ``error`` where ``accepted``; ``shape`` numbers the members of ``Smoothness``; ``left`` ±
     ``left_error`` and ``right`` ± ``right_error`` are the one-sided slopes. ``coarse`` ± ``coarse_error`` is what
     larger steps say where they say something else than the finest ones (nan where they agree). ``noise`` is the
     absolute noise of the values, measured or read off their grain (0: rounding only). ``around`` is the steepest slope
@@ -154,7 +154,7 @@ def judge(
     exactly = tolerance.around(claimed)
     verdict, code = _kink(claimed, estimate, tolerance, exactly, kink, verdict, code)
     verdict, code = _no_slope(claimed, estimate, exactly, kink, verdict, code)
-    allowed = np.where(estimate.shape == _SHAPES.index(Shape.KINK), exactly, allowed)
+    allowed = np.where(estimate.shape == _SHAPES.index(Smoothness.KINK), exactly, allowed)
     with np.errstate(all="ignore"):
         size = np.where(verdict == Verdict.FAIL, np.fmax(np.abs(claimed), np.abs(estimate.value)), size)
         resolution = (allowed + _bar(claimed, estimate, kink)) / np.maximum(size, TINY)
@@ -164,9 +164,9 @@ def judge(
 
 def _bar(claimed: Array, estimate: Estimate, kink: str | float | None) -> Array:
     """The error bar of what a claim was compared with: a difference, a one-sided slope, or a given number."""
-    no_slope = np.isin(estimate.shape, [_SHAPES.index(shape) for shape in (*NO_SLOPE, Shape.KINK)])
+    no_slope = np.isin(estimate.shape, [_SHAPES.index(shape) for shape in (*NO_SLOPE, Smoothness.KINK)])
     given = no_slope & isinstance(kink, (int, float))
-    side = (estimate.shape == _SHAPES.index(Shape.KINK)) & (kink is not None)
+    side = (estimate.shape == _SHAPES.index(Smoothness.KINK)) & (kink is not None)
     return np.where(given, 0.0, np.where(side, _side_error(kink, claimed, estimate), estimate.error))
 
 
@@ -209,7 +209,7 @@ def _kink(
         kept = inside if kink is None else np.abs(claimed - _convention(kink, claimed, estimate, low, high)) <= slack
         size = np.where(claimed == 0, estimate.around, np.abs(claimed))
         told = kept & (kink is not None) & tolerance.resolves(slack - tolerance.around(claimed), size)
-    here = estimate.shape == _SHAPES.index(Shape.KINK)
+    here = estimate.shape == _SHAPES.index(Smoothness.KINK)
     answer = np.where(told, Verdict.PASS, np.where(kept, Verdict.UNDECIDED, Verdict.FAIL))
     return np.where(here, answer, verdict), np.where(here, np.where(kept & ~told, "GRD401", ""), code)
 
@@ -247,14 +247,14 @@ def _convention(kink: str | float, claimed: Array, estimate: Estimate, low: Arra
             return np.full(claimed.shape, float(kink))
 
 
-NO_SLOPE = {Shape.JUMP: "GRD402", Shape.CUSP: "GRD403", Shape.VERTICAL: "GRD404"}
+NO_SLOPE = {Smoothness.JUMP: "GRD402", Smoothness.CUSP: "GRD403", Smoothness.VERTICAL: "GRD404"}
 
 
 def _no_slope(
     claimed: Array, estimate: Estimate, allowed: Array, kink: str | float | None, verdict: Any, code: Any
 ) -> Answer:
     """No derivative exists at a jump, a cusp or a vertical tangent; at an edge only what the inner side resolves."""
-    edge = (estimate.shape == _SHAPES.index(Shape.EDGE)) & (verdict == Verdict.UNDECIDED)
+    edge = (estimate.shape == _SHAPES.index(Smoothness.EDGE)) & (verdict == Verdict.UNDECIDED)
     code = np.where(edge, "GRD408", code)
     for shape, name in NO_SLOPE.items():
         here = estimate.shape == _SHAPES.index(shape)
@@ -267,15 +267,15 @@ def _no_slope(
     return np.where(agreed, kept, verdict), np.where(agreed, "", code)
 
 
-_SHAPES = list(Shape)
+_SHAPES = list(Smoothness)
 
 
-def shape_number(shape: Shape) -> int:
+def shape_number(shape: Smoothness) -> int:
     """The small integer by which ``Estimate.shape`` holds a shape."""
     return _SHAPES.index(shape)
 
 
-def shape_of(estimate: Estimate, place: tuple[int, int]) -> Shape:
+def shape_of(estimate: Estimate, place: tuple[int, int]) -> Smoothness:
     """What the function looks like at one element."""
     return _SHAPES[int(estimate.shape[place])]
 

@@ -15,7 +15,7 @@ import numpy as np
 from gradhook.comparison.judge import COMPLEX_STEP, DISAGREE, Array, Estimate, Judgement, shape_of
 from gradhook.comparison.probe import Label, Located, Study, Suspect
 from gradhook.model.digits import BLIND, bar, needed, number, pair
-from gradhook.model.results import Mode, Shape
+from gradhook.model.results import Mode, Smoothness
 
 MODE_NAMES = {"fwd": "forward mode", "rev": "reverse mode"}
 Text = tuple[str, str]
@@ -163,7 +163,7 @@ def located(spot: Spot, found: Located) -> str:
 
 
 def _kink(spot: Spot) -> Text:
-    if shape_of(spot.measured, spot.place) is Shape.SMOOTH:
+    if shape_of(spot.measured, spot.place) is Smoothness.SMOOTH:
         return (
             f"no derivative: {spot.claim}, but the slopes along different directions do not add up to a derivative",
             "equal elements meet here (a tie of sort, max, median, eigenvalues): move the case away from the tie",

@@ -8,7 +8,7 @@ from gradhook.comparison.judge import NO_SLOPE, Array, Estimate, shape_of
 from gradhook.comparison.messages import file_line, mode_name, symbol
 from gradhook.comparison.probe import Label, Origin, Probe, Study
 from gradhook.model.digits import bar, number
-from gradhook.model.results import Finding, Mode, Shape, Verdict
+from gradhook.model.results import Finding, Mode, Smoothness, Verdict
 
 CODE = "GRD105"
 
@@ -40,11 +40,11 @@ def not_finite(study: Study, mode: Mode, claim: Array, probe: Probe) -> Finding 
     )  # fmt: skip
 
 
-def _excused(study: Study, nan: bool, shape: Shape, settled: bool) -> bool:
+def _excused(study: Study, nan: bool, shape: Smoothness, settled: bool) -> bool:
     """Where the function itself has no finite slope an infinite claim is no fault; of higher orders, nor is a nan."""
     if study.path:
-        return shape is not Shape.SMOOTH or not settled
-    return not nan and shape in (*NO_SLOPE, Shape.EDGE)
+        return shape is not Smoothness.SMOOTH or not settled
+    return not nan and shape in (*NO_SLOPE, Smoothness.EDGE)
 
 
 def _made(origin: Origin | None) -> str:
@@ -55,11 +55,11 @@ def _made(origin: Origin | None) -> str:
     return f"; first produced by `{origin.primitive}`{where}" + (f" ({origin.cause})" if origin.cause else "")
 
 
-_ARTICLE = {Shape.EDGE: "the"}
+_ARTICLE = {Smoothness.EDGE: "the"}
 
 
-def _cause(shape: Shape, undecided: bool) -> tuple[str, str]:
-    if undecided and shape is Shape.SMOOTH:
+def _cause(shape: Smoothness, undecided: bool) -> tuple[str, str]:
+    if undecided and shape is Smoothness.SMOOTH:
         return "GRD409", "differences cannot tell whether it is finite here: choose a case of ordinary size"
     if undecided:
         code = NO_SLOPE.get(shape, "GRD408")

@@ -16,7 +16,7 @@ from gradhook.execution.cache.store import FOLDER, Store, open_store
 from gradhook.execution.cache.syntax import Shapes
 from gradhook.execution.interpreter import Interpreter, choose, probe
 from gradhook.execution.supervisor.process import surroundings
-from gradhook.model.protocol import MISFITS, Depended, Job
+from gradhook.model.protocol import DECODING_ERRORS, DependencyReport, Job
 from gradhook.model.results import CheckSettings, TargetReport
 from gradhook.scan.git import tracked
 
@@ -76,7 +76,7 @@ class Memory:
             self.store.prune()
         except OSError as error:
             self.trouble = f"{self.store.folder.parent} cannot be written: {error.strerror}"
-        except (*MISFITS, IndexError):
+        except (*DECODING_ERRORS, IndexError):
             self.trouble = "a worker did not say properly on what its answers rest"
 
 
@@ -85,7 +85,7 @@ class Answers:
     """What is known of the jobs: reports by number, and on what those of workers depend."""
 
     reports: dict[int, TargetReport] = field(default_factory=dict)
-    depended: list[Depended] = field(default_factory=list)
+    depended: list[DependencyReport] = field(default_factory=list)
 
     def asked(self) -> Iterator[int]:
         """The numbers of those that were not recalled."""

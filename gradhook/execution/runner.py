@@ -15,7 +15,7 @@ from gradhook.execution.cache.passes import Recalled
 from gradhook.execution.interpreter import choose
 from gradhook.execution.project_cache import Answers, Memory, memory, platform
 from gradhook.execution.supervisor.pool import Launched, desk, launch
-from gradhook.model.protocol import Answered, Began, Depended, Discovered, Job, Message, Request
+from gradhook.model.protocol import Answered, Began, DependencyReport, Discovered, Job, Message, Request
 from gradhook.model.results import LEFT_OUT, UNCLAIMED, CheckSettings, Outcome, Target, TargetReport, Verdict
 from gradhook.projects.discovery import Project
 from gradhook.projects.suppressions import hear
@@ -78,7 +78,7 @@ def _launch(project: Project, answers: Answers, python: Path, known: Memory, way
     settings = project.config.settings
     return launch(
         python,
-        replace(request(project, way.account), trace=known.on is not None),
+        replace(request(project, way.account), record_dependencies=known.on is not None),
         timeout=settings.timeout,
         memory=settings.max_memory,
         workers=settings.jobs,
@@ -139,12 +139,12 @@ def _lenient(report: TargetReport) -> TargetReport:
 
 def request(project: Project, account: bool = False) -> Request:
     root, settings = project.config.root, project.config.settings
-    shared = {f.name: getattr(settings, f.name) for f in fields(CheckSettings) if f.name != "account"}
+    shared = {f.name: getattr(settings, f.name) for f in fields(CheckSettings) if f.name != "trace"}
     jobs = project.jobs
     modules = {_module(job) for job in jobs if job.number not in project.left_out}
     needed = tuple(job for job in jobs if _module(job) in modules)
     skip = tuple(job.number for job in needed if job.number in project.left_out)
-    checks = CheckSettings(**shared, account=account)
+    checks = CheckSettings(**shared, trace=account)
     return Request(str(root), _import_paths(project), needed, checks, skip, taken=len(jobs), slow=settings.slow)
 
 
@@ -163,7 +163,7 @@ def _follow(targets: dict[int, Target], answers: Answers, progress: Progress | N
     """Keep what workers say, and tell ``progress`` of it in its own words."""
     if isinstance(message, Answered):
         answers.reports[message.number] = _lenient(message.report)
-    if isinstance(message, Depended):
+    if isinstance(message, DependencyReport):
         answers.depended.append(message)
     if isinstance(message, Discovered):
         targets[message.job.number] = message.job.target

@@ -11,7 +11,7 @@ import pytest
 from gradhook.execution import session
 from gradhook.execution.cache import last_run
 from gradhook.execution.cache.store import Store, open_store
-from gradhook.model.results import ClaimKind, Target, TargetReport, Verdict, left_out
+from gradhook.model.results import ClaimKind, Target, TargetReport, Verdict, left_out_report
 
 F = "@gradcheck(args=())\ndef {}():\n    return {}\n"
 
@@ -65,7 +65,7 @@ def test_what_is_known_of_others_stays(store: Store) -> None:
     assert len(last_run.failed(store)) == 2
     last_run.keep(store, [report("a", Verdict.PASS)])
     assert len(last_run.failed(store)) == 1
-    last_run.keep(store, [left_out(report("b", Verdict.SKIP).target, "as slow", "")])
+    last_run.keep(store, [left_out_report(report("b", Verdict.SKIP).target, "as slow", "")])
     assert len(last_run.failed(store)) == 1
     last_run.keep(store, [report("b", Verdict.SKIP), report("d", Verdict.ERROR)])
     assert len(last_run.failed(store)) == 1

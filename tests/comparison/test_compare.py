@@ -11,7 +11,7 @@ import pytest
 from gradhook.comparison.compare import SHOWN, compare
 from gradhook.comparison.judge import Estimate, Tolerance
 from gradhook.comparison.probe import Fault, Label, Narrowing, RunOn, Study, Suspect, Witness
-from gradhook.model.results import Outcome, Shape, Verdict
+from gradhook.model.results import Outcome, Smoothness, Verdict
 
 EMPTY = np.zeros((0, 0))
 
@@ -190,14 +190,18 @@ def test_a_claim_that_is_not_finite_is_another_question() -> None:
 @pytest.mark.parametrize(
     "said, code, words",
     [
-        ({"shape": np.int8(list(Shape).index(Shape.KINK)), "left": -1.0, "right": 3.0}, "GRD401", ["kink", "-1 and 3"]),
-        ({"shape": np.int8(list(Shape).index(Shape.JUMP))}, "GRD402", ["jump"]),
-        ({"shape": np.int8(list(Shape).index(Shape.CUSP))}, "GRD403", ["cusp"]),
-        ({"shape": np.int8(list(Shape).index(Shape.VERTICAL))}, "GRD404", ["vertical tangent"]),
+        (
+            {"shape": np.int8(list(Smoothness).index(Smoothness.KINK)), "left": -1.0, "right": 3.0},
+            "GRD401",
+            ["kink", "-1 and 3"],
+        ),
+        ({"shape": np.int8(list(Smoothness).index(Smoothness.JUMP))}, "GRD402", ["jump"]),
+        ({"shape": np.int8(list(Smoothness).index(Smoothness.CUSP))}, "GRD403", ["cusp"]),
+        ({"shape": np.int8(list(Smoothness).index(Smoothness.VERTICAL))}, "GRD404", ["vertical tangent"]),
         ({"error": 1e-3, "noise": 1e-6}, "GRD405", ["noise", "1e-06", "± 0.001"]),
         ({"value": -5.5, "coarse": 1.0, "coarse_error": 1e-6}, "GRD407", ["scale", "-5.5 ±", "1 ± 1e-06"]),
         (
-            {"shape": np.int8(list(Shape).index(Shape.EDGE)), "accepted": False, "error": np.inf},
+            {"shape": np.int8(list(Smoothness).index(Smoothness.EDGE)), "accepted": False, "error": np.inf},
             "GRD408",
             ["edge of the domain"],
         ),
@@ -234,7 +238,7 @@ def test_a_cast_on_the_way_of_other_elements_explains_nothing(said: dict[str, An
 
 @pytest.mark.parametrize("kink, words", [("mean", "kink='mean'"), ("left", "kink='left'"), (0.5, "kink=0.5")])
 def test_a_declared_convention_that_is_not_kept(kink: Any, words: str) -> None:
-    bent = _estimate([[1.0]], shape=np.int8(list(Shape).index(Shape.KINK)), left=-1.0, right=3.0)
+    bent = _estimate([[1.0]], shape=np.int8(list(Smoothness).index(Smoothness.KINK)), left=-1.0, right=3.0)
     (finding,) = _compare([[3.0]], bent, probe=FakeProbe(kink=kink)).findings
     assert (finding.verdict, finding.code) == (Verdict.FAIL, "GRD102")
     assert "slopes on its two sides are -1 and 3" in finding.message and words in finding.message
@@ -243,7 +247,10 @@ def test_a_declared_convention_that_is_not_kept(kink: Any, words: str) -> None:
 def test_a_convention_is_for_coordinates() -> None:
     """Along a direction that also moves backwards, left and right are not those of the coordinates."""
     bent = _estimate(
-        [[1.0], [0.0]], shape=np.int8(list(Shape).index(Shape.KINK)), left=[[-1.0], [-1.25]], right=[[1.0], [1.25]]
+        [[1.0], [0.0]],
+        shape=np.int8(list(Smoothness).index(Smoothness.KINK)),
+        left=[[-1.0], [-1.25]],
+        right=[[1.0], [1.25]],
     )
     labels = (Label("x"), Label("direction", (0,)))
     outcome = _compare([[1.0], [-1.25]], bent, probe=FakeProbe(kink="right"), input_labels=labels)
@@ -400,7 +407,7 @@ def test_a_derivative_that_is_all_roundoff_is_not_decided_by_the_complex_step() 
     assert (finding.verdict, finding.code) == (Verdict.UNDECIDED, "GRD405")
 
 
-KINKED = {"shape": np.int8(list(Shape).index(Shape.KINK)), "left": 0.0, "right": 1.0}
+KINKED = {"shape": np.int8(list(Smoothness).index(Smoothness.KINK)), "left": 0.0, "right": 1.0}
 
 
 @pytest.mark.parametrize("claim, verdict", [(0.0, Verdict.PASS), (1.0, Verdict.FAIL)])
@@ -418,7 +425,7 @@ def test_a_bend_seen_above_a_plateau_alone_is_decided_by_the_equations(claim: fl
     "second, verdict", [(1e25, Verdict.PASS), (1.0, Verdict.UNDECIDED), (np.nan, Verdict.UNDECIDED)]
 )
 def test_a_jump_on_every_step_is_none_where_the_function_is_that_steep(second: float, verdict: Verdict) -> None:
-    jump = _estimate([[1e16]], shape=np.int8(list(Shape).index(Shape.JUMP)), accepted=False, steepest=1e16)
+    jump = _estimate([[1e16]], shape=np.int8(list(Smoothness).index(Smoothness.JUMP)), accepted=False, steepest=1e16)
     assert _compare([[second if second > 1 else 1e25]], jump, probe=_second(second)).verdict is verdict
 
 

@@ -101,7 +101,7 @@ def thief():
         "import gradhook.model.results as m; m.worst = lambda verdicts: m.Verdict.PASS",
         "import gradhook.model.results as m; m.TargetReport.__init__ = lambda *a, **k: None",
         "import gradhook.model.protocol as m; m.encode.__code__ = (lambda message: '').__code__",
-        "import gradhook.model.protocol as m; del m.plain",
+        "import gradhook.model.protocol as m; del m.to_json",
     ],
 )
 def test_our_code_changed_by_a_function(repository: Any, patch: str) -> None:

@@ -12,8 +12,8 @@ from gradhook.execution.cache import installed
 from gradhook.execution.cache.fingerprints import LARGE, UNKNOWN, build, content, content_of, digest, stamp
 from gradhook.execution.cache.patterns import matches
 from gradhook.execution.cache.syntax import NONE, Shape, Shapes, asks_for_lines
-from gradhook.model.protocol import MISFITS, Depended
-from gradhook.model.protocol import build as build_typed
+from gradhook.model.protocol import DECODING_ERRORS, DependencyReport
+from gradhook.model.protocol import from_json as build_typed
 
 _COMMON = {
     "rows": tuple[int, ...], "variables": tuple[tuple[str, str], ...], "sites": Mapping[str, Any],
@@ -77,7 +77,7 @@ class World:
 
 
 def record(
-    depended: Depended, environment: Mapping[str, Any], environ: Mapping[str, str], shapes: Shapes
+    depended: DependencyReport, environment: Mapping[str, Any], environ: Mapping[str, str], shapes: Shapes
 ) -> dict[str, Any]:
     """What is to be kept of what a worker saw; files that changed since they were opened are marked as unknown."""
     common = dict(depended.common)
@@ -102,7 +102,7 @@ def restored(kept: Any, now: Now) -> World | None:
         rows = build_typed(tuple[Row, ...], kept["rows"])
         common = {name: build_typed(kind, kept["common"][name]) for name, kind in _COMMON.items()}
         return World(rows, common, build_typed(Mapping[str, Any], kept["environment"]), now)
-    except MISFITS:
+    except DECODING_ERRORS:
         return None
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from gradhook.execution.cache.fingerprints import digest
 from gradhook.execution.cache.store import Store
-from gradhook.model.protocol import Depended
+from gradhook.model.protocol import DependencyReport
 from gradhook.model.results import Target
 
 SEEN = "seen"
@@ -42,7 +42,7 @@ def known(store: Store) -> Known:
     return Known({e["name"]: (frozenset(e["used"]), frozenset(e["lacking"])) for e in entries})
 
 
-def keep(store: Store, targets: Mapping[int, Target], depended: Depended) -> None:
+def keep(store: Store, targets: Mapping[int, Target], depended: DependencyReport) -> None:
     """Keep what the targets depended on, by the numbers of their jobs.
 
     Raises:

@@ -20,7 +20,7 @@ from gradhook.execution.cache.current_state import Now, World
 from gradhook.execution.cache.fingerprints import UNKNOWN, digest
 from gradhook.execution.cache.store import Store
 from gradhook.execution.cache.syntax import Shapes
-from gradhook.model.protocol import MISFITS, Depended, Job, build, plain
+from gradhook.model.protocol import DECODING_ERRORS, DependencyReport, Job, from_json, to_json
 from gradhook.model.results import LEFT_OUT, ClaimKind, Target, TargetReport, Verdict
 
 ANSWERED, WORLDS = "answered", "worlds"
@@ -65,7 +65,7 @@ class Recalled:
             found={module: reports for module, reports in self.found.items() if module not in modules},
         )
 
-    def disturbed(self, depended: Iterable[Depended]) -> frozenset[int]:
+    def disturbed(self, depended: Iterable[DependencyReport]) -> frozenset[int]:
         """The answers that would have been others in the company of what a worker has imported now.
 
         It changed a module that they rest on, or something common to all, and they do not know of it yet: an answer
@@ -102,7 +102,7 @@ def remember(
     kept_under: Kept,
     jobs: Sequence[Job],
     reports: Mapping[int, TargetReport],
-    depended: Depended,
+    depended: DependencyReport,
     ran_on: Mapping[str, Any],
 ) -> None:
     """Keep the answers of a worker.
@@ -131,7 +131,7 @@ def _entries(
     kept_under: Kept,
     jobs: Sequence[Job],
     reports: Mapping[int, TargetReport],
-    depended: Depended,
+    depended: DependencyReport,
     kept: Mapping[str, Any],
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Name and content of every entry that may be kept."""
@@ -146,8 +146,8 @@ def _entries(
         patterns = [depended.patterns[str(n)] for n in (number, *others) if str(n) in depended.patterns]
         whole = all(_is_kept(reports[n]) and str(n) in depended.needs for n in (number, *others))
         if whole and all(kept["rows"][row][1] != UNKNOWN for row in rows):
-            report, *more = (plain(reports[n]) for n in (number, *sorted(others)))
-            yield name, {"report": report, "discovered": more, "needs": rows, "patterns": plain(patterns)}
+            report, *more = (to_json(reports[n]) for n in (number, *sorted(others)))
+            yield name, {"report": report, "discovered": more, "needs": rows, "patterns": to_json(patterns)}
 
 
 def _is_kept(report: TargetReport) -> bool:
@@ -180,7 +180,7 @@ def _held(kept_under: Kept, name: str, now: Now, worlds: dict[str, World | None]
     try:
         reports = [_report(kept) for kept in (entry["report"], *entry["discovered"])]
         stands = all(map(_is_kept, reports)) and _stands(kept_under, entry, _names_lines(reports), now, worlds)
-    except (*MISFITS, IndexError):
+    except (*DECODING_ERRORS, IndexError):
         return _Held()
     known = worlds[entry["world"]] if stands else None
     if known is None:
@@ -210,14 +210,14 @@ def _names(kept_under: Kept, jobs: Sequence[Job]) -> dict[int, str]:
     marks = Counter((job.target.path, job.target.mark) for job in jobs)
     names = {}
     for job in jobs:
-        target = plain(job.target)
+        target = to_json(job.target)
         if job.target.source != "config" and marks[job.target.path, job.target.mark] == 1:
             target = {name: value for name, value in target.items() if name not in _POSITIONS}
-        names[job.number] = digest(kept_under.basis, json.dumps([target, plain(job.options)]))
+        names[job.number] = digest(kept_under.basis, json.dumps([target, to_json(job.options)]))
     often = Counter(names.values())
     return {number: name for number, name in names.items() if often[name] == 1}
 
 
 def _report(kept: Any) -> TargetReport:
-    report: TargetReport = build(TargetReport, kept)
+    report: TargetReport = from_json(TargetReport, kept)
     return replace(report, cached=True)

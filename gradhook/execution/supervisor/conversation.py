@@ -21,15 +21,15 @@ from gradhook.model.protocol import (
     Ask,
     Began,
     Bye,
-    Depended,
+    DependencyReport,
     Discovered,
     Hello,
     Message,
-    Partly,
+    PartialAnswer,
     Ready,
     Request,
 )
-from gradhook.model.results import Finding, Progress, Target, TargetReport, Verdict
+from gradhook.model.results import Finding, OutcomeUpdate, Target, TargetReport, Verdict
 
 START = 120.0
 """Seconds for loading JAX, and for whatever else is no target's."""
@@ -63,7 +63,7 @@ class _Turn:
     opened: int = 0
     spent: dict[int, float] = field(default_factory=dict)
     printed: dict[int, bytes] = field(default_factory=dict)
-    known: list[Progress] = field(default_factory=list)
+    known: list[OutcomeUpdate] = field(default_factory=list)
     numbers: dict[int, int] = field(default_factory=dict)
     """Which jobs the claims are that this worker discovered and numbered itself."""
     seen: Counter[Target] = field(default_factory=Counter)
@@ -101,9 +101,9 @@ def listen(run: Run, part: Part, worker: Worker, following: Next) -> None:
 def _numbered(turn: _Turn, message: Message) -> Message:
     """The message with our numbers in place of those that the worker gave to what it discovered."""
     match message:
-        case Began(number=number) | Partly(number=number) | Answered(number=number):
+        case Began(number=number) | PartialAnswer(number=number) | Answered(number=number):
             return replace(message, number=turn.numbers.get(number, number))
-        case Depended(needs=needs, patterns=patterns):
+        case DependencyReport(needs=needs, patterns=patterns):
             ours = {str(theirs): str(ours) for theirs, ours in turn.numbers.items()}
             return replace(
                 message,
@@ -118,9 +118,11 @@ def _is_due(turn: _Turn, message: Message) -> bool:
     match message:
         case Began(number=number, stage=stage):
             return number in turn.run.jobs and (not turn.ready if stage == "import" else turn.asked == number)
-        case Answered(number=number) | Partly(number=number):
+        case Answered(number=number) | PartialAnswer(number=number):
             is_at = turn.at is not None and turn.at.number == number == turn.asked
-            return is_at and (isinstance(message, Partly) or message.report.target == turn.run.jobs[number].target)
+            return is_at and (
+                isinstance(message, PartialAnswer) or message.report.target == turn.run.jobs[number].target
+            )
         case Discovered(job=found):
             return not turn.ready and found.number not in turn.run.jobs and found.number not in turn.numbers
         case Hello():
@@ -147,7 +149,7 @@ def _take(turn: _Turn, message: Message) -> None:
                 _close(turn, message.printed)
                 turn.since, turn.known = time.monotonic(), []
             turn.at = message
-        case Partly():
+        case PartialAnswer():
             turn.known.append(message.progress)
             return
         case Discovered():

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gradhook.execution.supervisor.limits import LOUDEST, MEGABYTE
-from gradhook.model.results import Finding, Outcome, Progress, Target, TargetReport, Verdict, gravest_first
+from gradhook.model.results import Finding, Outcome, OutcomeUpdate, Target, TargetReport, Verdict, gravest_first
 
 _FRAME = re.compile(r'^  File "(.+)", line (\d+) in ', re.MULTILINE)
 _STACK = "(most recent call first)"
@@ -59,7 +59,7 @@ def unanswered(target: Target) -> Finding:
     return Finding("GRD908", Verdict.ERROR, message, path=target.path, line=target.line, help=help)
 
 
-def with_known(report: TargetReport, known: Sequence[Progress]) -> TargetReport:
+def with_known(report: TargetReport, known: Sequence[OutcomeUpdate]) -> TargetReport:
     """The report about a target that came to no end, with what was answered by then and which questions are missing."""
     if not known:
         return report

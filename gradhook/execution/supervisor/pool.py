@@ -21,7 +21,7 @@ from gradhook.execution.supervisor.process import Worker, started, surroundings
 from gradhook.execution.supervisor.queue import Run, jobs_of, wanted
 from gradhook.execution.supervisor.scheduling import Part, crew, divide, module_of
 from gradhook.model.protocol import Message, Request
-from gradhook.model.results import Target, TargetReport, left_out
+from gradhook.model.results import Target, TargetReport, left_out_report
 
 BOOT = Path(__file__).parents[1] / "worker" / "boot.py"
 _POLL = 0.2
@@ -44,7 +44,9 @@ def _ignore(message: Message) -> None:
 
 
 def _no_time(target: Target) -> TargetReport:
-    return left_out(target, "by the time budget", "give it more time with --max-seconds, or leave the option out")
+    return left_out_report(
+        target, "by the time budget", "give it more time with --max-seconds, or leave the option out"
+    )
 
 
 def launch(

@@ -9,7 +9,7 @@ from typing import Any
 
 import jax.monitoring
 
-from gradhook.model.results import CheckSettings, Progress, Target, TargetReport
+from gradhook.model.results import CheckSettings, OutcomeUpdate, Target, TargetReport
 
 COMPILED = "/jax/core/compile/backend_compile_duration"
 """JAX's event for each program that XLA compiles; it may come from any thread."""
@@ -25,7 +25,7 @@ def counted(examine: Callable[..., TargetReport]) -> Callable[..., TargetReport]
         target: Target,
         options: Mapping[str, Any],
         settings: CheckSettings,
-        announce: Callable[[str | Progress], None],
+        announce: Callable[[str | OutcomeUpdate], None],
     ) -> TargetReport:
         before, started = len(_durations), time.perf_counter()
         report = examine(subject, target, options, settings, announce)

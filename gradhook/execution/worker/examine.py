@@ -22,7 +22,7 @@ from gradhook.model.results import (
     ClaimKind,
     Finding,
     Outcome,
-    Progress,
+    OutcomeUpdate,
     Seconds,
     Target,
     TargetReport,
@@ -30,14 +30,14 @@ from gradhook.model.results import (
     gravest_first,
     worst,
 )
-from gradhook.model.trace import Account
+from gradhook.model.trace import CaseTrace
 from gradhook.numerics.autodiff.compiler_options import sparing
 from gradhook.numerics.autodiff.programs import Clock
 from gradhook.numerics.case import Situation
 from gradhook.numerics.function import shape_remedy
 from gradhook.numerics.function_probe import Instruments
 
-Announce = Callable[[str | Progress], None]
+Announce = Callable[[str | OutcomeUpdate], None]
 """Is told the name of each case that begins, then each answer about it."""
 _COMPARING = {ClaimKind.EXACT: ("GRD101", "GRD102"), ClaimKind.SURROGATE: ("GRD201", "GRD202")}
 """The questions that compare what was claimed: a case in which none of them passed is no pass, whatever else did."""
@@ -62,7 +62,7 @@ def examine(
         except BaseException as error:
             return _report(target, [_error(fault("GRD902", error, Path(target.root)))], clock)
         outcomes: list[Outcome] = []
-        accounts: list[Account] = []
+        accounts: list[CaseTrace] = []
         for situation in cases:
             announce(situation.name)
             try:
@@ -74,15 +74,15 @@ def examine(
             with sparing():
                 found = _case(probe, target, announce)
             outcomes += found
-            accounts += [_account(probe, found)] if settings.account else []
-        return replace(_report(target, outcomes, clock), ignore=ignore, accounts=tuple(accounts))
+            accounts += [_account(probe, found)] if settings.trace else []
+        return replace(_report(target, outcomes, clock), ignore=ignore, traces=tuple(accounts))
 
 
 def _seed(target: Target, situation: Situation, settings: CheckSettings) -> str:
     return f"{target.name}\x1f{situation.name}\x1f{settings.seed}"
 
 
-def _account(probe: Instruments, outcomes: list[Outcome]) -> Account:
+def _account(probe: Instruments, outcomes: list[Outcome]) -> CaseTrace:
     """How a case was examined, as far as it could be."""
     ran = probe.situation.error is None and all(outcome.verdict is not Verdict.ERROR for outcome in outcomes)
     return account(probe) if ran else inputs_alone(probe)
@@ -109,7 +109,7 @@ def _answers(probe: Instruments, target: Target, announce: Announce) -> Iterator
     codes = [check.RULE.code for check in questions]
     for k, check in enumerate(questions):
         outcome = check.run(probe)
-        announce(Progress(_placed(outcome, target), tuple(codes[k + 1 :])))
+        announce(OutcomeUpdate(_placed(outcome, target), tuple(codes[k + 1 :])))
         yield outcome
 
 

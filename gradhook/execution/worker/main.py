@@ -24,12 +24,24 @@ from gradhook.execution.worker.loading.load import load, open_paths
 from gradhook.execution.worker.loading.resolve import Subject, crowded, pair, resolve
 from gradhook.execution.worker.user_errors import escaped, fault, patched, show, stopped
 from gradhook.model.errors import GradhookError
-from gradhook.model.protocol import Answered, Ask, Began, Bye, Discovered, Hello, Job, Message, Partly, Ready, Request
-from gradhook.model.results import CheckSettings, Finding, Progress, Target, TargetReport, Verdict, left_out
+from gradhook.model.protocol import (
+    Answered,
+    Ask,
+    Began,
+    Bye,
+    Discovered,
+    Hello,
+    Job,
+    Message,
+    PartialAnswer,
+    Ready,
+    Request,
+)
+from gradhook.model.results import CheckSettings, Finding, OutcomeUpdate, Target, TargetReport, Verdict, left_out_report
 
 Send = Callable[[Message], None]
 Receive = Callable[[], Ask | None]
-Examine = Callable[[Any, Target, Mapping[str, Any], CheckSettings, Callable[[str | Progress], None]], TargetReport]
+Examine = Callable[[Any, Target, Mapping[str, Any], CheckSettings, Callable[[str | OutcomeUpdate], None]], TargetReport]
 Environment = Callable[[], Mapping[str, Any]]
 Key = tuple[str, str]
 Loaded = dict[Key, ModuleType | Finding]
@@ -55,7 +67,7 @@ def main(
     """Answer the jobs that are asked for, one after the other; nothing that user code raises gets through."""
     examine, environment = instruments()
     send(Hello({**environment(), **_other()}))
-    observed = _recorder() if request.trace else None
+    observed = _recorder() if request.record_dependencies else None
     open_paths(request.import_paths)
     known = originals()
     loaded, states = _import(request, send, known)
@@ -178,7 +190,7 @@ def _answer(
         if isinstance(subject, Finding):
             return stopped(job.target, subject)
         if subject.options.get("slow") is True and not request.slow:
-            return left_out(job.target, "as slow", "--slow checks it")
+            return left_out_report(job.target, "as slow", "--slow checks it")
         begin(subject.options)
         return examine(subject.function, job.target, subject.options, request.settings, _announcer(job, send))
     except GradhookError as error:
@@ -193,10 +205,10 @@ def _refused(target: Target, error: GradhookError) -> Finding:
     return Finding("GRD909", Verdict.ERROR, error.message, path=target.path, line=target.line, help=error.help)
 
 
-def _announcer(job: Job, send: Send) -> Callable[[str | Progress], None]:
-    def announce(what: str | Progress) -> None:
-        if isinstance(what, Progress):
-            send(Partly(job.number, what))
+def _announcer(job: Job, send: Send) -> Callable[[str | OutcomeUpdate], None]:
+    def announce(what: str | OutcomeUpdate) -> None:
+        if isinstance(what, OutcomeUpdate):
+            send(PartialAnswer(job.number, what))
         else:
             send(Began(job.number, what, _printed()))
 

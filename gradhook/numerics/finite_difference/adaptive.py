@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gradhook.comparison.judge import Estimate, Tolerance, columns_of, disputed
-from gradhook.model.results import Shape
+from gradhook.model.results import Smoothness
 from gradhook.numerics.finite_difference import noise, scales
 from gradhook.numerics.finite_difference import richardson as differences
 from gradhook.numerics.finite_difference import smoothness as signatures
@@ -86,7 +86,7 @@ def slope_of(ladder: Ladder, signature: Signature) -> Slope:
     long as nothing moves.
     """
     slope = differences.central_slope(ladder)
-    edge = signature.shape == signatures.number(Shape.EDGE)
+    edge = signature.shape == signatures.number(Smoothness.EDGE)
     if edge.any():
         ahead, back = differences.one_sided_slope(ladder, +1), differences.one_sided_slope(ladder, -1)
         slope = chosen(slope, edge, chosen(ahead, ~np.isfinite(ladder.plus[:, LEVELS - 1]), back))
@@ -146,7 +146,7 @@ def _fit(lines: Lines) -> Array:
 
 
 def _look_closer(reading: Reading, lines: Lines, claims: Claims, tolerance: Tolerance) -> Flags:
-    smooth = reading.signature.shape == signatures.number(Shape.SMOOTH)
+    smooth = reading.signature.shape == signatures.number(Smoothness.SMOOTH)
     closer = ~smooth | ~reading.slope.accepted | ~_settled(reading)
     estimate = estimate_of(reading, lines)
     for columns, claim in claims:
@@ -211,7 +211,7 @@ def estimate_of(reading: Reading, lines: Lines) -> Estimate:
     ladder, slope, told = reading.ladder, reading.slope, reading.signature
     left, right = told.left, told.right
     left_error = right_error = np.full_like(slope.error, np.inf)
-    if (told.shape != signatures.number(Shape.SMOOTH)).any():
+    if (told.shape != signatures.number(Smoothness.SMOOTH)).any():
         back, ahead = (differences.one_sided_slope(ladder, side) for side in (-1, +1))
         left, right = np.where(back.accepted, back.value, left), np.where(ahead.accepted, ahead.value, right)
         left_error, right_error = (np.where(s.accepted, s.error, np.inf) for s in (back, ahead))
@@ -253,5 +253,5 @@ def _plain(evaluate: Evaluate, lines: Lines, step: float) -> Estimate:
     values = evaluate(np.concatenate([np.zeros((len(fixed), 1)), fixed, -fixed], axis=1))
     ladder = replace(block, steps=fixed, plus=values[:, 1 : 1 + LEVELS], minus=values[:, 1 + LEVELS :])
     slope = differences.plain_slope(ladder)
-    smooth = np.full(slope.value.shape, signatures.number(Shape.SMOOTH))
+    smooth = np.full(slope.value.shape, signatures.number(Smoothness.SMOOTH))
     return estimate_of(Reading(ladder, slope, Signature(smooth, slope.value, slope.value)), lines)

@@ -10,7 +10,7 @@ from gradhook.comparison.judge import shape_of
 from gradhook.comparison.messages import symbol
 from gradhook.comparison.probe import Fault, Label, Study
 from gradhook.model.plots import Curve, Jacobian, Numbers
-from gradhook.model.results import Mode, Shape
+from gradhook.model.results import Mode, Smoothness
 from gradhook.numerics.autodiff.derivatives import Laboratory
 from gradhook.numerics.finite_difference.richardson import Array, Ladder
 
@@ -60,13 +60,13 @@ def _output(study: Study, mode: Mode, column: int) -> Label:
     return study.output_labels[column]
 
 
-def _levels(ladder: Ladder, row: int, column: int, shape: Shape) -> tuple[Numbers, ...]:
+def _levels(ladder: Ladder, row: int, column: int, shape: Smoothness) -> tuple[Numbers, ...]:
     """Steps, central differences, their noise and, where the function is not smooth, the one-sided differences."""
     with np.errstate(all="ignore"):
         central, left, right = (of[row, :, column] for of in (ladder.central, ladder.backward, ladder.forward))
         noise = ladder.noise[row, :, column] / ladder.steps[row]
     seen = np.isfinite(central) | np.isfinite(left) | np.isfinite(right)
-    sides = () if shape is Shape.SMOOTH else (left, right)
+    sides = () if shape is Smoothness.SMOOTH else (left, right)
     return tuple(_numbers(of[seen]) for of in (ladder.steps[row], central, noise, *sides))
 
 

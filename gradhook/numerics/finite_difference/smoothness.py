@@ -12,17 +12,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gradhook.model.results import Shape
+from gradhook.model.results import Smoothness
 from gradhook.numerics.finite_difference.richardson import RATIO, Array, Flags, Ladder
 
 WINDOW = 4
 BESIDE = 3
 """So many of the finest steps may end short of a kink beside the point, which then lies some 1000 ulps away at most."""
 Shapes = NDArray[np.int8]
-_NUMBER = {shape: np.int8(i) for i, shape in enumerate(Shape)}
+_NUMBER = {shape: np.int8(i) for i, shape in enumerate(Smoothness)}
 
 
-def number(shape: Shape) -> np.int8:
+def number(shape: Smoothness) -> np.int8:
     """The small integer by which arrays of shapes hold ``shape``."""
     return _NUMBER[shape]
 
@@ -49,13 +49,13 @@ def read(ladder: Ladder) -> Signature:
     """Classify every direction and output of a ladder; smooth wherever no signature is complete."""
     window = _window(ladder)
     right, left = _pick(ladder.forward, window), _pick(ladder.backward, window)
-    shape = np.full(right[:, 0].shape, number(Shape.SMOOTH))
+    shape = np.full(right[:, 0].shape, number(Smoothness.SMOOTH))
     for name, seen in _signatures(ladder, window, left, right):
-        shape = np.where(seen & (shape == number(Shape.SMOOTH)), number(name), shape)
-    return Signature(np.where(_edge(ladder), number(Shape.EDGE), shape), left[:, -1], right[:, -1])
+        shape = np.where(seen & (shape == number(Smoothness.SMOOTH)), number(name), shape)
+    return Signature(np.where(_edge(ladder), number(Smoothness.EDGE), shape), left[:, -1], right[:, -1])
 
 
-def _signatures(ladder: Ladder, window: NDArray[np.intp], left: Array, right: Array) -> list[tuple[Shape, Flags]]:
+def _signatures(ladder: Ladder, window: NDArray[np.intp], left: Array, right: Array) -> list[tuple[Smoothness, Flags]]:
     """Every signature in the order in which it must be asked: a jump also bends, a cusp also grows."""
     step = _pick(np.broadcast_to(ladder.steps[:, :, None], ladder.plus.shape), window)
     noise = _pick(ladder.noise, window)
@@ -66,11 +66,11 @@ def _signatures(ladder: Ladder, window: NDArray[np.intp], left: Array, right: Ar
     size = np.maximum(np.abs(right), np.abs(left)) * step
     one_sign = (np.sign(bend) == np.sign(bend[:, :1])).all(axis=1)
     return [
-        (Shape.JUMP, usable & _lasts(ladder, window) & _between(_rates(size), -0.07, 0.07)),
-        (Shape.KINK, _slight_kink(ladder)),
-        (Shape.KINK, bends & one_sign & _between(_rates(bend), -0.15, 0.15)),
-        (Shape.CUSP, bends & one_sign & _between(_rates(bend), -0.97, -0.2)),
-        (Shape.VERTICAL, leaps & _between(_rates(mean), -0.97, -0.2)),
+        (Smoothness.JUMP, usable & _lasts(ladder, window) & _between(_rates(size), -0.07, 0.07)),
+        (Smoothness.KINK, _slight_kink(ladder)),
+        (Smoothness.KINK, bends & one_sign & _between(_rates(bend), -0.15, 0.15)),
+        (Smoothness.CUSP, bends & one_sign & _between(_rates(bend), -0.97, -0.2)),
+        (Smoothness.VERTICAL, leaps & _between(_rates(mean), -0.97, -0.2)),
     ]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradhook.comparison.judge import Array, Flags, shape_number
 from gradhook.comparison.probe import Fault, RunOn
-from gradhook.model.results import Mode, Shape
+from gradhook.model.results import Mode, Smoothness
 from gradhook.numerics.autodiff.derivatives import Laboratory, along
 from gradhook.numerics.autodiff.programs import Programs, timed
 from gradhook.numerics.autodiff.witnesses import program
@@ -89,7 +89,7 @@ def further(laboratory: Laboratory, path: tuple[Mode, ...], mode: Mode) -> RunOn
             claim = _claimed(laboratory, path, mode)
     except Exception:  # a loop that was run on may do anything
         return None
-    smooth = after.accepted & (after.shape == shape_number(Shape.SMOOTH)) & np.isfinite(claim)
+    smooth = after.accepted & (after.shape == shape_number(Smoothness.SMOOTH)) & np.isfinite(claim)
     with np.errstate(all="ignore"):
         moved = np.abs(after.value - before.value)
         converges = moved <= CONVERGENT * np.maximum(np.abs(after.value), np.abs(before.value))

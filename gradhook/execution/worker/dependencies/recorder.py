@@ -20,7 +20,7 @@ from gradhook.execution.worker.dependencies.environment_variables import heard
 from gradhook.execution.worker.dependencies.import_graph import Graph, file_of, graph, users_modules
 from gradhook.execution.worker.dependencies.mutated_modules import SETTING, Guard
 from gradhook.execution.worker.dependencies.opened_files import Witness
-from gradhook.model.protocol import Depended, Job
+from gradhook.model.protocol import DependencyReport, Job
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Recorder:
             self.witness.read.add(file)
             self.witness.by_job.setdefault(number, set()).add(file)
 
-    def depended(self, jobs: Sequence[Job], roots: Mapping[int, str]) -> Depended:
+    def depended(self, jobs: Sequence[Job], roots: Mapping[int, str]) -> DependencyReport:
         """All that the answers about ``jobs`` rest on; ``roots`` are the files of their modules."""
         self.witness.job = None
         for file in users_modules().values():
@@ -65,7 +65,7 @@ class Recorder:
             str(number): sorted({row for file in files | common for row in (table.row(file), *beside[file])})
             for number, files in needs.items()
         }
-        return Depended(
+        return DependencyReport(
             patterns={str(number): pattern for number, pattern in self.patterns.items()},
             common=self._surroundings(table),
             needs=rows,

@@ -16,18 +16,18 @@ from gradhook.comparison.probe import Fault, Label, Study
 from gradhook.execution.worker.traces.decisions import decision, worst_place
 from gradhook.execution.worker.traces.surrogate_trace import declared
 from gradhook.model.results import Mode, Verdict
-from gradhook.model.trace import Account, Comparison, Drawn
+from gradhook.model.trace import CaseTrace, DerivativeTrace, InputTrace
 from gradhook.numerics.finite_difference.plot_data import Pictures
 from gradhook.numerics.flatten import is_array
 from gradhook.numerics.function import Held
 from gradhook.numerics.function_probe import Instruments
 
 
-def account(probe: Instruments) -> Account:
+def account(probe: Instruments) -> CaseTrace:
     """What can be told after every question about a case was asked."""
     held = probe.held
     pictures = Pictures(probe.laboratory)
-    return Account(
+    return CaseTrace(
         probe.case,
         tuple(_inputs(probe)),
         tuple(f"{leaf.name} {_kind(leaf.dtype, leaf.shape)}" for leaf in held.outputs.leaves),
@@ -37,15 +37,15 @@ def account(probe: Instruments) -> Account:
     )
 
 
-def inputs_alone(probe: Instruments) -> Account:
+def inputs_alone(probe: Instruments) -> CaseTrace:
     """What can be told where the function itself could not be called, or was to refuse its input."""
     try:
-        return Account(probe.case, tuple(_inputs(probe)))
+        return CaseTrace(probe.case, tuple(_inputs(probe)))
     except Exception:  # the arguments are what is wrong: the finding says so
-        return Account(probe.case)
+        return CaseTrace(probe.case)
 
 
-def _inputs(probe: Instruments) -> Iterator[Drawn]:
+def _inputs(probe: Instruments) -> Iterator[InputTrace]:
     """The leaves of the arguments; what is drawn is told by its spec."""
     found = probe.arguments
     specs = jax.tree.leaves((probe.situation.args, dict(probe.situation.kwargs)), is_leaf=lambda x: isinstance(x, Spec))
@@ -54,7 +54,7 @@ def _inputs(probe: Instruments) -> Iterator[Drawn]:
         spec = specs[place] if len(specs) == len(found.leaves) and isinstance(specs[place], Spec) else None
         leaf = moved.get(place)
         name = leaf.name if leaf else f"argument {place}"
-        yield Drawn(name, _kind_of(value), _source(spec), _domain(spec), leaf is not None, *_range(value))
+        yield InputTrace(name, _kind_of(value), _source(spec), _domain(spec), leaf is not None, *_range(value))
 
 
 def _kind_of(value: Any) -> str:
@@ -125,7 +125,7 @@ def _remarks(probe: Instruments, held: Held) -> Iterator[str]:
         yield f"held constant under stop_gradient ({file_line(path, line)})"
 
 
-def _comparisons(probe: Instruments, pictures: Pictures) -> Iterator[Comparison]:
+def _comparisons(probe: Instruments, pictures: Pictures) -> Iterator[DerivativeTrace]:
     """Every mode of every study that a check has asked for; of a surrogate, beside what was declared."""
     if probe.is_surrogate:
         yield from declared(probe)
@@ -138,19 +138,19 @@ def _comparisons(probe: Instruments, pictures: Pictures) -> Iterator[Comparison]
             yield _failed(study, mode, found) if isinstance(found, Fault) else _told(found, probe, pictures)
 
 
-def _failed(study: Study, mode: Mode, fault: Fault) -> Comparison:
-    return Comparison(mode_name(study, mode), study.order, fault.message)
+def _failed(study: Study, mode: Mode, fault: Fault) -> DerivativeTrace:
+    return DerivativeTrace(mode_name(study, mode), study.order, fault.message)
 
 
-def _told(found: Compared, probe: Instruments, pictures: Pictures) -> Comparison:
+def _told(found: Compared, probe: Instruments, pictures: Pictures) -> DerivativeTrace:
     place = worst_place(found)
     verdicts = found.judgement.verdict[found.relevant]
     count = {verdict: int((verdicts == verdict).sum()) for verdict in Verdict}
     what, order = mode_name(found.study, found.mode), found.study.order
     if place is None:
-        return Comparison(what, order, "neither the value nor a claim is finite here")
+        return DerivativeTrace(what, order, "neither the value nor a claim is finite here")
     measured, judged = found.measured, found.judgement
-    return Comparison(
+    return DerivativeTrace(
         what,
         order,
         passed=count[Verdict.PASS],

@@ -8,7 +8,7 @@ from gradhook.comparison.cause import why
 from gradhook.comparison.compare import Compared, relative_gap
 from gradhook.comparison.judge import Array, shape_of
 from gradhook.model.digits import number
-from gradhook.model.results import Shape, Verdict
+from gradhook.model.results import Smoothness, Verdict
 from gradhook.numerics.function_probe import Instruments
 
 Place = tuple[int, int]
@@ -49,7 +49,7 @@ def decision(found: Compared, place: Place, probe: Instruments) -> str:
 
 
 def _passes(found: Compared, place: Place, probe: Instruments) -> str:
-    if shape_of(found.measured, place) is not Shape.SMOOTH:
+    if shape_of(found.measured, place) is not Smoothness.SMOOTH:
         return f"passes: it keeps the convention kink={probe.kink!r}"
     return "passes: claim and measurement differ by {gap}, allowed are {allowed} and the error bar {error}".format(
         **_numbers(found, place)
@@ -58,7 +58,7 @@ def _passes(found: Compared, place: Place, probe: Instruments) -> str:
 
 def _fails(found: Compared, place: Place, probe: Instruments) -> str:
     numbers = _numbers(found, place)
-    if shape_of(found.measured, place) is Shape.KINK:
+    if shape_of(found.measured, place) is Smoothness.KINK:
         asked = "" if probe.kink is None else f", declared is kink={probe.kink!r}"
         return f"fails: the claim is none of the slopes from {{left}} to {{right}}{asked}".format(**numbers)
     return (

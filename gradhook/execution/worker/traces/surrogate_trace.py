@@ -12,24 +12,26 @@ from gradhook.comparison.probe import Fault, Label
 from gradhook.comparison.surrogate_probe import Contract
 from gradhook.model.digits import pair
 from gradhook.model.results import Mode
-from gradhook.model.trace import Comparison
+from gradhook.model.trace import DerivativeTrace
 from gradhook.numerics.function_probe import Instruments
 
 DECLARED = "declared"
 """The word in the place of a shape: no difference was taken."""
 
 
-def declared(probe: Instruments) -> Iterator[Comparison]:
+def declared(probe: Instruments) -> Iterator[DerivativeTrace]:
     """One comparison for each mode; none where no derivative was declared."""
     contract = probe.contract()
     if contract is None or np.isnan(contract.declared).all():
         return
     for mode, claim in contract.claims.items():
         what = f"{MODE_NAMES[mode]} beside the declared derivative"
-        yield Comparison(what, 1, claim.message) if isinstance(claim, Fault) else _told(what, contract, mode, claim)
+        yield (
+            DerivativeTrace(what, 1, claim.message) if isinstance(claim, Fault) else _told(what, contract, mode, claim)
+        )
 
 
-def _told(what: str, contract: Contract, mode: Mode, claim: Array) -> Comparison:
+def _told(what: str, contract: Contract, mode: Mode, claim: Array) -> DerivativeTrace:
     combined = mode == "rev" and len(contract.weights) > 0
     ways = contract.ways(mode)
     allowed = contract.margin(mode, claim, ways[0])
@@ -40,7 +42,7 @@ def _told(what: str, contract: Contract, mode: Mode, claim: Array) -> Comparison
     row, column = _worst(np.where(asked, np.where(same, 0.0, np.nan_to_num(gap, nan=np.inf)), -1.0), contract)
     output = Label("combination", (column,)) if combined else contract.output_labels[column]
     fits = bool(same[row, column])
-    return Comparison(
+    return DerivativeTrace(
         what,
         1,
         passed=int((asked & same).sum()),
