@@ -142,9 +142,9 @@ def _warn_shadowed_config(projects: Sequence[Project], quiet: bool) -> None:
 def _finder(affected: bool) -> Callable[..., tuple[Project, ...]]:
     """The function that finds projects; imported lazily, for only --affected needs the cache."""
     if affected:
-        from gradhook.execution.affected import concerned
+        from gradhook.execution.affected import affected_projects
 
-        return concerned
+        return affected_projects
     from gradhook.projects.discovery import find
 
     return find

@@ -73,9 +73,11 @@ def displayed(report: Report, projects: Sequence[Project], here: Path, names: Se
 
 def scan_notices(project: Project, here: Path) -> Iterator[Notice]:
     """The notices that a project has without any check, their paths as seen from ``here``."""
-    from gradhook.projects.suppressions import standing  # it brings the scan, which `gradhook --help` does not need
+    from gradhook.projects.suppressions import (
+        early_notices,  # it brings the scan, which `gradhook --help` does not need
+    )
 
-    yield from (_with_path_from(here, notice) for notice in standing(project.config, project.scan))
+    yield from (_with_path_from(here, notice) for notice in early_notices(project.config, project.scan))
 
 
 def target_from(here: Path, target: Target) -> Target:

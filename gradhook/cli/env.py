@@ -55,14 +55,14 @@ def _gradhook_facts(config: Config) -> Facts:
 
 def _project_facts(config: Config) -> Facts:
     """The project's interpreter, and what its worker reports of itself."""
-    from gradhook.execution.interpreter import choose  # not needed by `gradhook --help`, and not light
-    from gradhook.execution.supervisor.interactive import greeting
+    from gradhook.execution.interpreter import choose_interpreter  # not needed by `gradhook --help`, and not light
+    from gradhook.execution.supervisor.interactive import reported_environment
 
     settings, origins = config.settings, config.origins
-    chosen = choose(settings.python, config.root, os.environ, origin=origins["python"])
+    chosen = choose_interpreter(settings.python, config.root, os.environ, origin=origins["python"])
     found: Facts = {"interpreter": str(chosen.path), "interpreter_from": chosen.why, "tried": list(chosen.tried)}
     asked = None if origins["platform"] == "default" else settings.platform
-    return {**greeting(chosen.path, config.root, platform=asked), **found}
+    return {**reported_environment(chosen.path, config.root, platform=asked), **found}
 
 
 def _changed_settings(config: Config) -> dict[str, dict[str, Any]]:

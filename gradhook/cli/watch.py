@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from gradhook.cli.progress import progress
-from gradhook.execution.cache.dependency_index import Known, known, real
-from gradhook.execution.project_cache import memory
+from gradhook.execution.cache.dependency_index import DependencyIndex, load_index, real_paths
+from gradhook.execution.project_cache import open_project_cache
 from gradhook.model.errors import GradhookError
 from gradhook.model.report import Report
 from gradhook.model.results import Target
 from gradhook.reporters.formatting import clean
 from gradhook.scan.files import list_folder
-from gradhook.scan.imports import file_of, importing
+from gradhook.scan.imports import file_of, import_closure
 
 if TYPE_CHECKING:
     from gradhook.execution.session import Project
@@ -88,11 +88,11 @@ def affected(project: Project, changed: Collection[Path]) -> Project:
     By the imports in the source, and by the files that earlier runs opened (data, imports by computed names).
     """
     root = project.config.root
-    reached, seen = importing(root), opened_files(project)
-    real_changed = frozenset(real(map(str, changed)))
+    reached, seen = import_closure(root), opened_files(project)
+    real_changed = frozenset(real_paths(map(str, changed)))
 
     def is_affected(target: Target) -> bool:
-        if seen.has(target) and seen.concerns(target, real_changed):
+        if seen.has(target) and seen.is_affected(target, real_changed):
             return True
         path = file_of(target.module, root) if target.source == "config" else root / target.path
         return path is None or not reached(path).isdisjoint(changed)
@@ -100,10 +100,10 @@ def affected(project: Project, changed: Collection[Path]) -> Project:
     return project.only(is_affected)
 
 
-def opened_files(project: Project) -> Known:
+def opened_files(project: Project) -> DependencyIndex:
     """What the targets of a project opened when they were last examined; nothing where there is no cache."""
-    store = memory(project.config, os.environ).store
-    return known(store) if store else Known({})
+    store = open_project_cache(project.config, os.environ).store
+    return load_index(store) if store else DependencyIndex({})
 
 
 def merge_reports(before: Report, new: Report, again: Sequence[Project], changed: Collection[Path]) -> Report:

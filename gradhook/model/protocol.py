@@ -103,7 +103,7 @@ class DependencyReport:
     ``files`` are rows of path, stamp and content (``cache.fingerprints``), ``needs`` maps each job's number, as text,
     to its rows, ``patterns`` to folder, patterns and what they mean. ``common`` is what all answers rest on: ``rows``,
     ``modules`` with their state, ``sites`` of ``cache.installed`` for distributions ``names``, ``variables`` read.
-    ``sources`` are the rows of code that Python imported and nobody read otherwise, ``meddled`` those of modules that
+    ``sources`` are the rows of code that Python imported and that was not opened otherwise, ``mutated`` those of modules that
     others changed, ``shared`` those of what changed something common to all.
     """
 
@@ -112,7 +112,7 @@ class DependencyReport:
     patterns: Mapping[str, Any] = field(default_factory=dict)
     common: Mapping[str, Any] = field(default_factory=dict)
     sources: tuple[int, ...] = ()
-    meddled: tuple[int, ...] = ()
+    mutated: tuple[int, ...] = ()
     shared: tuple[int, ...] = ()
 
 

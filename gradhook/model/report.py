@@ -59,6 +59,16 @@ class Change:
 
 
 @dataclass(frozen=True)
+class ProjectResult:
+    """Reports about the targets of one project, what they were made with, and whether an interrupt ended the run."""
+
+    reports: tuple[TargetReport, ...] = ()
+    environment: Mapping[str, Any] = field(default_factory=dict)
+    interrupted: bool = False
+    """Whether Ctrl-C ended the run: targets without a report were not examined."""
+
+
+@dataclass(frozen=True)
 class Report:
     """One run of ``gradhook check``."""
 

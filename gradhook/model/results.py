@@ -17,6 +17,8 @@ UNCLAIMED = "GRD501"
 """A custom rule without a claim."""
 Mode = str
 """``"fwd"`` (jvp) or ``"rev"`` (vjp)."""
+ModuleKey = tuple[str, str]
+"""Dotted name and path of a module: one file may be imported under several names."""
 
 
 class Verdict(StrEnum):
@@ -85,6 +87,11 @@ class Target:
     """The lines of the decorator and of the ``def``, whose comments may ignore findings of this target."""
     column: int = field(default=0, compare=False)
     """Where on line ``mark`` the annotation's call begins."""
+
+    @property
+    def module_key(self) -> ModuleKey:
+        """The module that is imported for the target: its dotted name and its file."""
+        return self.module, self.path
 
     @property
     def name(self) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from gradhook.cli.display import displayed
-from gradhook.execution.runner import asking
+from gradhook.execution.runner import interactive
 from gradhook.execution.session import Project, find
 from gradhook.model.errors import GradhookError
 from gradhook.model.protocol import Job
@@ -95,7 +95,7 @@ class ClaimPlugin:
             numbers = {j.target: j.number for j in mine.jobs}
             wanted = mine.only(lambda target: numbers[target] in self.selected[project])
             python = sys.executable if importlib.util.find_spec("jax") else None
-            self._ask[project] = self._desks.enter_context(asking(wanted, python, self.discovered.append))
+            self._ask[project] = self._desks.enter_context(interactive(wanted, python, self.discovered.append))
         return self._ask[project](job.number)
 
 

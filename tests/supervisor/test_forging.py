@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gradhook.execution.signing import ForgedError, new_key, opener, sealer
+from gradhook.execution.signing import ForgedError, new_key, signer, verifier
 from gradhook.model.protocol import Answered, Began, encode
 from gradhook.model.results import Outcome, TargetReport, Verdict
 
@@ -151,11 +151,11 @@ def test_a_fork_cannot_answer(repository: Any) -> None:
 
 def test_seals() -> None:
     key = new_key()
-    seal, opened = sealer(key), opener(key)
+    seal, opened = signer(key), verifier(key)
     first, second, third = seal("one"), seal("two"), seal("thrée")
     assert opened("said before") is None
     assert (opened(first), opened(second)) == ("one", "two")
-    for wrong in (first, second, third[:-1], third.replace(" ", "  "), sealer(new_key())("one"), "", "ü " + third):
+    for wrong in (first, second, third[:-1], third.replace(" ", "  "), signer(new_key())("one"), "", "ü " + third):
         with pytest.raises(ForgedError):
             opened(wrong)
     assert opened(third) == "thrée"

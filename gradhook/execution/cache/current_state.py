@@ -1,4 +1,4 @@
-"""Is everything on which the answers of an earlier run rested still as it was?"""
+"""Compare what an earlier run depended on with the current state."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Row = tuple[str, str, str, str]
 
 
 @dataclass
-class Now:
+class CurrentFiles:
     """The state of files, each looked at once."""
 
     environ: Mapping[str, str]
@@ -48,17 +48,17 @@ class Now:
 
 
 @dataclass(frozen=True)
-class World:
-    """What one worker saw: rows of path and content, what all answers have in common, and on what it ran."""
+class RunRecord:
+    """The dependencies that one worker recorded: rows of path and content, common ones, environment."""
 
     rows: Sequence[Row]
     common: Mapping[str, Any]
     environment: Mapping[str, Any]
-    now: Now
+    now: CurrentFiles
 
     @cached_property
-    def stands(self) -> bool:
-        """Whether what all answers have in common is as it was."""
+    def is_current(self) -> bool:
+        """Whether everything that all results depend on is unchanged."""
         common = self.common
         return (
             self.holds(common["rows"], on_lines=False)
@@ -96,29 +96,29 @@ def _shapes(paths: Sequence[str], sources: Mapping[str, str], shapes: Shapes) ->
     return {path: shapes.of(texts[path]) for path, inside in sources.items() if _is(texts.get(path), inside)}
 
 
-def restored(kept: Any, now: Now) -> World | None:
-    """The world of a record, if it is one."""
+def restored(kept: Any, now: CurrentFiles) -> RunRecord | None:
+    """The record in a cache entry; ``None`` if the entry is not valid."""
     try:
         rows = build_typed(tuple[Row, ...], kept["rows"])
         common = {name: build_typed(kind, kept["common"][name]) for name, kind in _COMMON.items()}
-        return World(rows, common, build_typed(Mapping[str, Any], kept["environment"]), now)
+        return RunRecord(rows, common, build_typed(Mapping[str, Any], kept["environment"]), now)
     except DECODING_ERRORS:
         return None
 
 
 def name_of(kept: Mapping[str, Any]) -> str:
-    """A name that belongs to this very record."""
+    """The name of a record: a digest of its content."""
     return digest(json.dumps(kept, sort_keys=True))
 
 
-def mean_the_same(kept: Sequence[Any]) -> bool:
-    """Whether the patterns of a ``depends_on`` still mean the files that they meant."""
+def match_same_files(kept: Sequence[Any]) -> bool:
+    """Whether the patterns of a ``depends_on`` still match the same files."""
     base, patterns, files = kept
     return sorted({file for pattern in patterns for file in matches(base, pattern)}) == sorted(files)
 
 
 def _is_unchanged(path: str, state: str, inside: str) -> bool:
-    """Whether a file is what it was when it was opened: what was read is then what is there.
+    """Whether a file is unchanged since it was opened, so that its content is what was read.
 
     The state of a folder says nothing: it changes with what is hidden in it.
     """

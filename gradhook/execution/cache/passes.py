@@ -16,15 +16,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gradhook.execution.cache import current_state
-from gradhook.execution.cache.current_state import Now, World
+from gradhook.execution.cache.current_state import CurrentFiles, RunRecord
 from gradhook.execution.cache.fingerprints import UNKNOWN, digest
 from gradhook.execution.cache.store import Store
 from gradhook.execution.cache.syntax import Shapes
 from gradhook.model.protocol import DECODING_ERRORS, DependencyReport, Job, from_json, to_json
-from gradhook.model.results import LEFT_OUT, ClaimKind, Target, TargetReport, Verdict
+from gradhook.model.results import LEFT_OUT, ClaimKind, ModuleKey, TargetReport, Verdict
 
 ANSWERED, WORLDS = "answered", "worlds"
-Module = tuple[str, str]
 _NEWS = frozenset({Verdict.UNDECIDED, Verdict.FAIL})
 _PLACE = re.compile(r"\.py\w?:\d|\bline \d")
 _POSITIONS = ("line", "mark", "lines", "column")
@@ -32,10 +31,10 @@ _POSITIONS = ("line", "mark", "lines", "column")
 
 @dataclass(frozen=True)
 class Kept:
-    """The answers of a project that are kept under one basis (``cache.basis``)."""
+    """The answers of a project that are kept under one basis (``cache.cache_key``)."""
 
     store: Store
-    basis: str
+    cache_key: str
     environ: Mapping[str, str]
     shapes: Shapes
 
@@ -45,7 +44,7 @@ class Recalled:
     """The answers that still hold, by job; those about claims that no job is about; what they were found on."""
 
     reports: Mapping[int, TargetReport] = field(default_factory=dict)
-    found: Mapping[Module, tuple[TargetReport, ...]] = field(default_factory=dict)
+    found: Mapping[ModuleKey, tuple[TargetReport, ...]] = field(default_factory=dict)
     """Answers about claims that no job is about, by module."""
     environment: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[int, frozenset[str]] = field(default_factory=dict)
@@ -58,7 +57,7 @@ class Recalled:
 
     def without(self, numbers: Collection[int]) -> Recalled:
         """What is left when some answers do not count."""
-        modules = {module_of(self.reports[number].target) for number in numbers}
+        modules = {self.reports[number].target.module_key for number in numbers}
         return replace(
             self,
             reports={number: report for number, report in self.reports.items() if number not in numbers},
@@ -73,19 +72,19 @@ class Recalled:
         """
         bad = set[int]()
         for known in depended:
-            meddled = {known.files[row][0] for row in known.meddled}
+            mutated = {known.files[row][0] for row in known.mutated}
             shared = {known.files[row][0] for row in known.shared}
-            bad |= {number for number, files in self.files.items() if files & meddled or shared - files}
+            bad |= {number for number, files in self.files.items() if files & mutated or shared - files}
         return frozenset(bad & self.reports.keys())
 
 
 def recall(kept_under: Kept, jobs: Sequence[Job], asked: Sequence[int]) -> Recalled:
     """What need not be asked again of the jobs with the numbers ``asked``; ``jobs`` are all of the project."""
-    now, worlds = Now(kept_under.environ, kept_under.shapes), dict[str, World | None]()
+    now, worlds = CurrentFiles(kept_under.environ, kept_under.shapes), dict[str, RunRecord | None]()
     names = _names(kept_under, jobs)
     known = {n: _held(kept_under, names[n], now, worlds) for n in asked if n in names}
     held = {number: one.reports for number, one in known.items() if one.reports}
-    module = {job.number: module_of(job.target) for job in jobs}
+    module = {job.number: job.target.module_key for job in jobs}
     busy = {module[number] for number in asked if number not in held}
     found = {module[number]: reports[1:] for number, reports in held.items() if module[number] not in busy}
     target = {job.number: job.target for job in jobs}
@@ -122,11 +121,6 @@ def remember(
         kept_under.store.write(ANSWERED, entry_name, {**entry, "world": name})
 
 
-def module_of(target: Target) -> Module:
-    """What is imported for a target."""
-    return target.module, target.path
-
-
 def _entries(
     kept_under: Kept,
     jobs: Sequence[Job],
@@ -137,11 +131,11 @@ def _entries(
     """Name and content of every entry that may be kept."""
     discovered = defaultdict(list)
     for number in reports.keys() - {job.number for job in jobs}:
-        discovered[module_of(reports[number].target)].append(number)
+        discovered[reports[number].target.module_key].append(number)
     for number, name in _names(kept_under, jobs).items():
         if number not in reports or str(number) not in depended.needs:
             continue
-        others = discovered[module_of(reports[number].target)]
+        others = discovered[reports[number].target.module_key]
         rows = sorted({row for n in (number, *others) for row in depended.needs.get(str(n), ())})
         patterns = [depended.patterns[str(n)] for n in (number, *others) if str(n) in depended.patterns]
         whole = all(_is_kept(reports[n]) and str(n) in depended.needs for n in (number, *others))
@@ -171,7 +165,7 @@ class _Held:
     files: frozenset[str] = frozenset()
 
 
-def _held(kept_under: Kept, name: str, now: Now, worlds: dict[str, World | None]) -> _Held:
+def _held(kept_under: Kept, name: str, now: CurrentFiles, worlds: dict[str, RunRecord | None]) -> _Held:
     """The reports of this name, if all that they rest on still stands: the target's own, then discovered ones.
 
     What is no entry counts as none.
@@ -179,10 +173,10 @@ def _held(kept_under: Kept, name: str, now: Now, worlds: dict[str, World | None]
     entry = kept_under.store.read(ANSWERED, name)
     try:
         reports = [_report(kept) for kept in (entry["report"], *entry["discovered"])]
-        stands = all(map(_is_kept, reports)) and _stands(kept_under, entry, _names_lines(reports), now, worlds)
+        is_current = all(map(_is_kept, reports)) and _stands(kept_under, entry, _names_lines(reports), now, worlds)
     except (*DECODING_ERRORS, IndexError):
         return _Held()
-    known = worlds[entry["world"]] if stands else None
+    known = worlds[entry["world"]] if is_current else None
     if known is None:
         return _Held()
     kept_under.store.used(ANSWERED, name)
@@ -190,15 +184,17 @@ def _held(kept_under: Kept, name: str, now: Now, worlds: dict[str, World | None]
     return _Held(tuple(reports), known.files([*entry["needs"], *known.common["rows"]]))
 
 
-def _stands(kept_under: Kept, entry: Any, on_lines: bool, now: Now, worlds: dict[str, World | None]) -> bool:
+def _stands(
+    kept_under: Kept, entry: Any, on_lines: bool, now: CurrentFiles, worlds: dict[str, RunRecord | None]
+) -> bool:
     """Whether all that an entry rests on is as it was."""
     of = entry["world"]
     if of not in worlds:
         worlds[of] = current_state.restored(kept_under.store.read(WORLDS, of), now)
     known = worlds[of]
-    if known is None or not known.stands or not known.holds(entry["needs"], on_lines):
+    if known is None or not known.is_current or not known.holds(entry["needs"], on_lines):
         return False
-    return all(map(current_state.mean_the_same, entry["patterns"]))
+    return all(map(current_state.match_same_files, entry["patterns"]))
 
 
 def _names(kept_under: Kept, jobs: Sequence[Job]) -> dict[int, str]:
@@ -213,7 +209,7 @@ def _names(kept_under: Kept, jobs: Sequence[Job]) -> dict[int, str]:
         target = to_json(job.target)
         if job.target.source != "config" and marks[job.target.path, job.target.mark] == 1:
             target = {name: value for name, value in target.items() if name not in _POSITIONS}
-        names[job.number] = digest(kept_under.basis, json.dumps([target, to_json(job.options)]))
+        names[job.number] = digest(kept_under.cache_key, json.dumps([target, to_json(job.options)]))
     often = Counter(names.values())
     return {number: name for number, name in names.items() if often[name] == 1}
 

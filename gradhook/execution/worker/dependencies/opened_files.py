@@ -1,7 +1,7 @@
-"""Which files does this process open, for whom, and what was in them at that moment?
+"""Record the files that this process opens, by whom, and their content at that moment.
 
-Python tells an audit hook of every file that it opens and of every module that it looks for, whoever asks. Code in C
-that opens files by itself is not heard of: that is what ``depends_on`` is for.
+Python's audit hook reports every file that it opens and every module that it looks for. C code that opens files itself
+is not seen: that is what ``depends_on`` is for.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ _MAKING = os.O_WRONLY | os.O_TRUNC | os.O_EXCL
 
 
 @dataclass
-class Witness:
-    """What was opened so far. Of the user's files only: what is installed is known by its distribution."""
+class FileAudit:
+    """The user's files opened so far; installed files are identified by their distribution."""
 
     files: dict[str, tuple[str, str]] = field(default_factory=dict)
     """What was in each file (``fingerprints.seen``) when it was first opened."""
     openers: dict[str, set[str]] = field(default_factory=dict)
-    """For each file of code, the files that were opened while it was at work."""
+    """For each file of code, the files that were opened while it ran."""
     by_job: dict[int, set[str]] = field(default_factory=dict)
     """For each job, what was opened while it was examined."""
     shared: set[str] = field(default_factory=set)
-    """Code of the user's that an installed package imported: whoever uses that package may use it."""
+    """User code that an installed package imported: every user of that package may use it."""
     sought: set[str] = field(default_factory=lambda: {"sitecustomize", "usercustomize"})
-    """The names of modules that were looked for; these two before anybody could watch."""
+    """The names of modules that were looked for; these two before the hook was set."""
     imported: set[str] = field(default_factory=set)
     """The files from which Python itself took code to run."""
     read: set[str] = field(default_factory=set)
@@ -49,31 +49,31 @@ class Witness:
     doubted: set[str] = field(default_factory=set)
     """Sources in place of which Python ran byte code of another text."""
     asked: set[str] = field(default_factory=set)
-    """The distributions about which the user's code asked something, be they loaded or not."""
+    """The distributions whose metadata user code read, loaded or not."""
     written: set[str] = field(default_factory=set)
     job: int | None = None
     ignored: tuple[str, ...] = ()
-    """Folders in which nobody's input lies: the cache of a compiler."""
+    """Folders whose files are no inputs: the cache of a compiler."""
     began: int = field(default_factory=time.time_ns)
     _busy: threading.local = field(default_factory=threading.local)
 
     def watch(self) -> None:
-        """Hear of everything from now on; an audit hook cannot be taken away again."""
-        sys.addaudithook(self._heard)
+        """Record every file from now on; an audit hook cannot be removed."""
+        sys.addaudithook(self._on_event)
 
-    def note(self, path: str) -> None:
-        """Take down what is in a file now, unless that is known from before."""
+    def record(self, path: str) -> None:
+        """Record the content of a file now, unless it was recorded before."""
         if path not in self.files:
             self.files[path] = seen(path)
 
-    def note_late(self, path: str) -> None:
-        """The same for a file that is loaded though nobody was seen to open it: what it was then must be old."""
+    def record_late(self, path: str) -> None:
+        """Record a file loaded before the hook; its content counts only if older than this process."""
         if path not in self.files:
             state, inside = seen(path)
             fresh = not state or int(state.split(":")[2]) > self.began
             self.files[path] = state, UNKNOWN if fresh else inside
 
-    def _heard(self, event: str, arguments: tuple[Any, ...]) -> None:
+    def _on_event(self, event: str, arguments: tuple[Any, ...]) -> None:
         if event == "import":
             self.sought.add(str(arguments[0]))
         if event not in _LISTING and event != "open":
@@ -87,19 +87,19 @@ class Witness:
                     self._opened(given, mode, flags, frame)
                 else:
                     self._listed(arguments[0], frame)
-            except Exception:  # a fault of ours must not become one of whoever opens a file
+            except Exception:  # an error here must not break the code that opens a file
                 self.files[UNKNOWN] = ("", UNKNOWN)
             finally:
                 self._busy.on = False
 
     def _listed(self, given: Any, frame: FrameType) -> None:
-        """The user's code asked what is in a folder; Python does so all the time, when it imports."""
+        """Record a folder that user code lists; Python's own imports list folders all the time."""
         by = _nearest(frame)
         if isinstance(given, int) or frame.f_code.co_filename.startswith(_IMPORTLIB) or by is None or is_foreign(by):
             return
         path = os.path.join(os.path.abspath(os.fsdecode(given or ".")), "")  # noqa: PTH100, PTH118
         if not is_foreign(path):
-            self.note(path.replace(os.sep, "/"))
+            self.record(path.replace(os.sep, "/"))
             self._attribute(path.replace(os.sep, "/"), frame)
 
     def _opened(self, given: Any, mode: Any, flags: Any, frame: FrameType | None) -> None:
@@ -113,7 +113,7 @@ class Witness:
         if _makes(mode, flags):
             self.written.add(path)
         elif mode != "ab" and path not in self.written and os.path.isfile(path):  # noqa: PTH113
-            self.note(path)
+            self.record(path)
             if _imports(frame):
                 self.imported.add(path)
                 self._doubt(path, os.fsdecode(given))
@@ -139,7 +139,7 @@ class Witness:
             self.files[path] = self.files[path][0], UNKNOWN
 
     def _attribute(self, path: str, frame: FrameType | None) -> None:
-        """Everything on the stack depends on what is opened, and so does the job that is being examined."""
+        """Attribute an opened file to everything on the stack and to the current job."""
         if self.job is not None:
             self.by_job.setdefault(self.job, set()).add(path)
         while frame is not None:
@@ -150,7 +150,7 @@ class Witness:
 
 
 def _nearest(frame: FrameType | None) -> str | None:
-    """The file of the nearest code that is not Python's own."""
+    """The file of the nearest code outside the standard library."""
     while frame is not None and is_standard(frame.f_code.co_filename):
         frame = frame.f_back
     return None if frame is None else frame.f_code.co_filename
@@ -195,7 +195,7 @@ def source_of(path: str) -> str:
 
 
 def _makes(mode: Any, flags: Any) -> bool:
-    """Whether what was in the file before plays no part any more; what is only appended to is not read either."""
+    """Whether opening replaces the file's content; appending does not read it either."""
     if isinstance(mode, str):
         return "w" in mode or "x" in mode
     return isinstance(flags, int) and bool(flags & _MAKING)

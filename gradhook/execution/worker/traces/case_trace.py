@@ -1,4 +1,4 @@
-"""How was a case examined: which inputs were drawn, and what came of each comparison with differences?"""
+"""Trace how a case was examined: its inputs, and each comparison with differences."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ from gradhook.numerics.function_probe import Instruments
 
 
 def account(probe: Instruments) -> CaseTrace:
-    """What can be told after every question about a case was asked."""
+    """The trace of a case after all its checks."""
     held = probe.held
     pictures = Pictures(probe.laboratory)
     return CaseTrace(
         probe.case,
         tuple(_inputs(probe)),
         tuple(f"{leaf.name} {_kind(leaf.dtype, leaf.shape)}" for leaf in held.outputs.leaves),
-        _lines(probe),
+        _directions_in_words(probe),
         tuple(_remarks(probe, held)),
         tuple(_comparisons(probe, pictures)),
     )
 
 
 def inputs_alone(probe: Instruments) -> CaseTrace:
-    """What can be told where the function itself could not be called, or was to refuse its input."""
+    """The inputs of a case whose function could not be called, or had to refuse them."""
     try:
         return CaseTrace(probe.case, tuple(_inputs(probe)))
-    except Exception:  # the arguments are what is wrong: the finding says so
+    except Exception:  # the arguments are wrong, which a finding reports
         return CaseTrace(probe.case)
 
 
 def _inputs(probe: Instruments) -> Iterator[InputTrace]:
-    """The leaves of the arguments; what is drawn is told by its spec."""
+    """The leaves of the arguments; drawn ones with their spec."""
     found = probe.arguments
     specs = jax.tree.leaves((probe.situation.args, dict(probe.situation.kwargs)), is_leaf=lambda x: isinstance(x, Spec))
     moved = dict(zip(found.moved, found.space.leaves, strict=True))
@@ -54,7 +54,11 @@ def _inputs(probe: Instruments) -> Iterator[InputTrace]:
         spec = specs[place] if len(specs) == len(found.leaves) and isinstance(specs[place], Spec) else None
         leaf = moved.get(place)
         name = leaf.name if leaf else f"argument {place}"
-        yield InputTrace(name, _kind_of(value), _source(spec), _domain(spec), leaf is not None, *_range(value))
+        low, high = _range(value)
+        yield InputTrace(
+            name=name, kind=_kind_of(value), source=_source(spec), domain=_domain(spec), moved=leaf is not None,
+            low=low, high=high,
+        )  # fmt: skip
 
 
 def _kind_of(value: Any) -> str:
@@ -100,15 +104,17 @@ def _range(value: Any) -> tuple[float | None, float | None]:
     return None, None
 
 
-def _lines(probe: Instruments) -> str:
+def _directions_in_words(probe: Instruments) -> str:
     study = probe.study()
     if isinstance(study, Fault):
         return ""
     everything = sum(label.leaf == "direction" for label in study.input_labels)
     single = len(study.input_labels) - everything
-    parts = [f"{single} single input{'s' * (single > 1)}"] * bool(single)
-    ways = f"{everything} directions that move all" if everything > 1 else "1 direction that moves all"
-    parts += [ways] * bool(everything)
+    parts = []
+    if single:
+        parts.append(f"{single} single input{'s' if single > 1 else ''}")
+    if everything:
+        parts.append(f"{everything} directions that move all" if everything > 1 else "1 direction that moves all")
     return f"{' and '.join(parts)} of {probe.held.inputs.size}; seed {probe.seed.rpartition(chr(31))[2]}"
 
 
@@ -126,7 +132,7 @@ def _remarks(probe: Instruments, held: Held) -> Iterator[str]:
 
 
 def _comparisons(probe: Instruments, pictures: Pictures) -> Iterator[DerivativeTrace]:
-    """Every mode of every study that a check has asked for; of a surrogate, beside what was declared."""
+    """The comparisons that checks made, by mode; of a surrogate, with the declared derivative."""
     if probe.is_surrogate:
         yield from declared(probe)
         return
@@ -135,14 +141,14 @@ def _comparisons(probe: Instruments, pictures: Pictures) -> Iterator[DerivativeT
     for study in probe.laboratory.studied():
         for mode in study.claims:
             found = compared(study, mode, probe)
-            yield _failed(study, mode, found) if isinstance(found, Fault) else _told(found, probe, pictures)
+            yield _failed(study, mode, found) if isinstance(found, Fault) else _element_result(found, probe, pictures)
 
 
 def _failed(study: Study, mode: Mode, fault: Fault) -> DerivativeTrace:
     return DerivativeTrace(mode_name(study, mode), study.order, fault.message)
 
 
-def _told(found: Compared, probe: Instruments, pictures: Pictures) -> DerivativeTrace:
+def _element_result(found: Compared, probe: Instruments, pictures: Pictures) -> DerivativeTrace:
     place = worst_place(found)
     verdicts = found.judgement.verdict[found.relevant]
     count = {verdict: int((verdicts == verdict).sum()) for verdict in Verdict}

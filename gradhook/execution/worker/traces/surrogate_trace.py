@@ -1,4 +1,4 @@
-"""What does each mode of a surrogate give beside what was declared, and where is it furthest off?"""
+"""Trace each mode of a surrogate beside the declared derivative."""
 
 from __future__ import annotations
 
@@ -27,11 +27,13 @@ def declared(probe: Instruments) -> Iterator[DerivativeTrace]:
     for mode, claim in contract.claims.items():
         what = f"{MODE_NAMES[mode]} beside the declared derivative"
         yield (
-            DerivativeTrace(what, 1, claim.message) if isinstance(claim, Fault) else _told(what, contract, mode, claim)
+            DerivativeTrace(what, 1, claim.message)
+            if isinstance(claim, Fault)
+            else _element_result(what, contract, mode, claim)
         )
 
 
-def _told(what: str, contract: Contract, mode: Mode, claim: Array) -> DerivativeTrace:
+def _element_result(what: str, contract: Contract, mode: Mode, claim: Array) -> DerivativeTrace:
     combined = mode == "rev" and len(contract.weights) > 0
     ways = contract.ways(mode)
     allowed = contract.margin(mode, claim, ways[0])
@@ -58,7 +60,7 @@ def _told(what: str, contract: Contract, mode: Mode, claim: Array) -> Derivative
 
 
 def _worst(excess: Array, contract: Contract) -> tuple[int, int]:
-    """The element that is furthest off; a direction that moves everything speaks only where no single input does."""
+    """The element with the largest deviation; a random direction only where no single input has it."""
     alone = np.array([label.leaf != "direction" for label in contract.input_labels])
     if alone.any() and (excess[alone] > 0).any() == (excess > 0).any():
         excess = np.where(alone[:, None], excess, -2.0)
