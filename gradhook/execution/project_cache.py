@@ -63,7 +63,7 @@ class ProjectCache:
         return frozenset(job.number for job in jobs if names and dependency_index.name_of(job.target) in names)
 
     def keep(self, jobs: Sequence[Job], collected: Collected, ran_on: Mapping[str, Any]) -> None:
-        """Keep answers, what failed, and what all depended on; that this cannot be written ends nothing."""
+        """Keep results and dependencies; a cache that cannot be written does not end the run."""
         if self.store is None or self.on is None or not [*collected.asked()]:
             return
         targets = {job.number: job.target for job in jobs} | {n: r.target for n, r in collected.reports.items()}

@@ -27,7 +27,7 @@ Row = tuple[str, str, str, str]
 
 @dataclass
 class CurrentFiles:
-    """The state of files, each looked at once."""
+    """The current contents of files, each read once."""
 
     environ: Mapping[str, str]
     shapes: Shapes = field(default_factory=Shapes)

@@ -1,4 +1,4 @@
-"""Which targets were answered before with everything that they depend on as it is now?
+"""Keep results, and recall them while everything that they depend on is unchanged.
 
 Answers are kept whatever they are, errors excepted, and so is what could not be asked of a rule that nobody claims. An
 answer that names lines holds for as long as all code stands on its lines; any other while the code says the same. A
@@ -41,7 +41,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class Recalled:
-    """The answers that still hold, by job; those about claims that no job is about; what they were found on."""
+    """Results that still hold, by job; those of discovered claims; the environment they came from."""
 
     reports: Mapping[int, TargetReport] = field(default_factory=dict)
     found: Mapping[ModuleKey, tuple[TargetReport, ...]] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class Recalled:
 
 
 def recall(kept_under: Kept, jobs: Sequence[Job], asked: Sequence[int]) -> Recalled:
-    """What need not be asked again of the jobs with the numbers ``asked``; ``jobs`` are all of the project."""
+    """The results that still hold for the jobs ``asked``; ``jobs`` are all those of the project."""
     now, worlds = CurrentFiles(kept_under.environ, kept_under.shapes), dict[str, RunRecord | None]()
     names = _names(kept_under, jobs)
     known = {n: _held(kept_under, names[n], now, worlds) for n in asked if n in names}
@@ -166,7 +166,7 @@ class _Held:
 
 
 def _held(kept_under: Kept, name: str, now: CurrentFiles, worlds: dict[str, RunRecord | None]) -> _Held:
-    """The reports of this name, if all that they rest on still stands: the target's own, then discovered ones.
+    """The reports in an entry whose dependencies are unchanged: the target's, then discovered ones.
 
     What is no entry counts as none.
     """
