@@ -103,8 +103,8 @@ class DependencyReport:
     ``files`` are rows of path, stamp and content (``cache.fingerprints``), ``needs`` maps each job's number, as text,
     to its rows, ``patterns`` to folder, patterns and what they mean. ``common`` is what all answers rest on: ``rows``,
     ``modules`` with their state, ``sites`` of ``cache.installed`` for distributions ``names``, ``variables`` read.
-    ``sources`` are the rows of code that Python imported and that was not opened otherwise, ``mutated`` those of modules that
-    others changed, ``shared`` those of what changed something common to all.
+    ``sources`` are the rows of code that only Python's own import opened, ``mutated`` those of modules that others changed,
+    ``shared`` those of what changed something common to all.
     """
 
     files: tuple[tuple[str, str, str], ...] = ()
