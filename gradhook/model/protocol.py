@@ -103,7 +103,7 @@ class DependencyReport:
     ``files`` are rows of path, stamp and content (``cache.fingerprints``), ``needs`` maps each job's number, as text,
     to its rows, ``patterns`` to folder, patterns and what they mean. ``common`` is what all answers rest on: ``rows``,
     ``modules`` with their state, ``sites`` of ``cache.installed`` for distributions ``names``, ``variables`` read.
-    ``sources`` are the rows of code that only Python's own import opened, ``mutated`` those of modules that others changed,
+    ``sources`` are the rows of code opened only by Python's import, ``mutated`` those of modules that others changed,
     ``shared`` those of what changed something common to all.
     """
 
