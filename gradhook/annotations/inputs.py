@@ -13,7 +13,7 @@ TYPE_CHECKING = False  # typing's own constant would cost an import of typing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    Shape = tuple[int, ...]
+    Smoothness = tuple[int, ...]
 
 
 class Spec(namedtuple("Spec", ("kind", "shape", "low", "high", "value", "dtype"))):
@@ -28,7 +28,7 @@ class Spec(namedtuple("Spec", ("kind", "shape", "low", "high", "value", "dtype")
 
 def _spec(
     kind: str,
-    shape: Shape = (),
+    shape: Smoothness = (),
     low: float = -math.inf,
     high: float = math.inf,
     value: float = 0.0,
@@ -37,7 +37,7 @@ def _spec(
     return Spec(kind, shape, low, high, value, dtype)
 
 
-def _shape(sizes: tuple[int | Sequence[int], ...]) -> Shape:
+def _shape(sizes: tuple[int | Sequence[int], ...]) -> Smoothness:
     """``normal(3)``, ``normal(3, 4)`` and ``normal((3, 4))`` all name a shape; ``normal()`` is a scalar."""
     if len(sizes) == 1 and not isinstance(sizes[0], int):
         sizes = tuple(sizes[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradhook.comparison.nonfinite import not_finite
-from gradhook.comparison.probe import Fault, Probe
+from gradhook.comparison.probe import DerivativeError, Probe
 from gradhook.model.results import ClaimKind, Finding, Outcome, Rule, Verdict, worst
 
 RULE = Rule("GRD105", "finite", "Is the derivative finite wherever the value is, and of the input's dtype?")
@@ -17,11 +17,13 @@ def run(probe: Probe) -> Outcome:
 
 
 def _not_finite(probe: Probe) -> list[Finding]:
-    study = probe.study()
-    if isinstance(study, Fault):
+    comparison = probe.comparison()
+    if isinstance(comparison, DerivativeError):
         return []
     found = [
-        not_finite(study, mode, claim, probe) for mode, claim in study.claims.items() if not isinstance(claim, Fault)
+        not_finite(comparison, mode, claim, probe)
+        for mode, claim in comparison.autodiff.items()
+        if not isinstance(claim, DerivativeError)
     ]
     return [finding for finding in found if finding]
 

@@ -12,19 +12,19 @@ from gradhook.comparison.judge import (
     DISAGREE,
     EQUATIONS,
     NO_SLOPE,
+    ROUNDING_SHARE,
     TINY,
-    WOBBLE,
     Array,
-    Estimate,
     Flags,
     Judgement,
+    Measurement,
     Tolerance,
+    inconsistent_outputs,
     judge,
-    shape_number,
-    torn_outputs,
+    smoothness_code,
 )
-from gradhook.comparison.probe import Probe, Study, Witness
-from gradhook.model.results import Mode, Shape, Verdict
+from gradhook.comparison.probe import ComplexStep, DerivativeComparison, Probe
+from gradhook.model.results import Mode, Smoothness, Verdict
 
 EPS = float(np.finfo(np.float64).eps)
 BAR = 4
@@ -38,24 +38,26 @@ PROVEN = (COMPLEX_STEP, EQUATIONS)
 """Witnesses of a derivative whose shape differences do not see."""
 
 
-def adjusted(study: Study, mode: Mode, claim: Array, judged: Judgement, probe: Probe) -> Judgement:
+def adjust_judgement(
+    comparison: DerivativeComparison, mode: Mode, claim: Array, judged: Judgement, probe: Probe
+) -> Judgement:
     """The judgement after all that differences do not show: in order, proofs, second witness, excuses of a failure."""
-    measured = study.measured_by(mode)
-    judged = prove_zeros(study, mode, claim, measured, judged, probe)
-    judged = ask_witness(study, mode, claim, measured, judged, probe)
-    judged = pass_cancelled(study, mode, claim, measured, judged, probe)
-    judged = within_iteration(study, mode, claim, judged, probe)
-    return soften(study, mode, claim, measured, judged, probe)
+    measured = comparison.measured_by(mode)
+    judged = prove_zeros(comparison, mode, claim, measured, judged, probe)
+    judged = apply_complex_step(comparison, mode, claim, measured, judged, probe)
+    judged = pass_cancelled(comparison, mode, claim, measured, judged, probe)
+    judged = downgrade_iteration_failures(comparison, mode, claim, judged, probe)
+    return downgrade_noisy_failures(comparison, mode, claim, measured, judged, probe)
 
 
 def prove_zeros(
-    study: Study, mode: Mode, claim: Array, measured: Estimate, judged: Judgement, probe: Probe
+    comparison: DerivativeComparison, mode: Mode, claim: Array, measured: Measurement, judged: Judgement, probe: Probe
 ) -> Judgement:
     """Decide elements whose output provably depends on no input that moves: their derivative is exactly 0."""
     asked = measured.motionless & np.isfinite(claim) & (judged.verdict == Verdict.UNDECIDED)
     if not asked.any():
         return judged
-    proven = asked & probe.independent(study.path, mode)
+    proven = asked & probe.independent(comparison.path, mode)
     right = np.abs(claim) <= judged.tolerance - probe.tolerance.rtol * np.abs(claim)
     return replace(
         judged,
@@ -68,12 +70,12 @@ def prove_zeros(
     )
 
 
-def ask_witness(
-    study: Study, mode: Mode, claim: Array, measured: Estimate, judged: Judgement, probe: Probe
+def apply_complex_step(
+    comparison: DerivativeComparison, mode: Mode, claim: Array, measured: Measurement, judged: Judgement, probe: Probe
 ) -> Judgement:
     """Let the complex step decide what differences leave unresolved or dispute; where both speak they must agree."""
     steep = np.isin(judged.code, list(NO_SLOPE.values()))
-    smooth = np.isin(measured.shape, [shape_number(shape) for shape in (Shape.SMOOTH, Shape.EDGE)])
+    smooth = np.isin(measured.smoothness, [smoothness_code(shape) for shape in (Smoothness.SMOOTH, Smoothness.EDGE)])
     # A bend that is seen above noise or a plateau alone may lie beside the point: the equations at the point decide.
     beside = (judged.code == "GRD401") & (measured.noise > 0)
     open_ = (judged.verdict == Verdict.UNDECIDED) & (np.isin(judged.code, UNRESOLVED) | steep | beside)
@@ -81,9 +83,9 @@ def ask_witness(
     asked &= (judged.witness != EQUATIONS) & np.isfinite(measured.centre)[None, :]
     if not asked.any():
         return judged
-    found = probe.witness(study.path, mode)
+    found = probe.witness(comparison.path, mode)
     if found is None:
-        return _unmoved(study, mode, claim, measured, judged, asked, probe)
+        return _unmoved(comparison, mode, claim, measured, judged, asked, probe)
     with np.errstate(all="ignore"):
         answered = asked & np.isfinite(found.value) & np.isfinite(found.error)
         # A jump on every step is none if the function is that steep: it is smooth on a scale below the finest step.
@@ -92,17 +94,23 @@ def ask_witness(
         disputed = (judged.verdict == Verdict.FAIL) & measured.accepted
         answered &= ~disputed | (BAR * found.error <= np.abs(claim - measured.value) / 10)
         judged = _by_witness(claim, measured, judged, found, answered, probe)
-    return _unmoved(study, mode, claim, measured, judged, asked & ~answered, probe)
+    return _unmoved(comparison, mode, claim, measured, judged, asked & ~answered, probe)
 
 
 def _unmoved(
-    study: Study, mode: Mode, claim: Array, measured: Estimate, judged: Judgement, unanswered: Flags, probe: Probe
+    comparison: DerivativeComparison,
+    mode: Mode,
+    claim: Array,
+    measured: Measurement,
+    judged: Judgement,
+    unanswered: Flags,
+    probe: Probe,
 ) -> Judgement:
     """Pass claims of 0 about outputs that no step changes, nor nan nor infinity, where no complex step can be had."""
     still = unanswered & measured.motionless & (claim == 0) & (judged.verdict == Verdict.UNDECIDED)
     if not still.any():
         return judged
-    still &= probe.indifferent(study.path, mode)
+    still &= probe.unaffected_by_nan(comparison.path, mode)
     return replace(
         judged,
         verdict=np.where(still, Verdict.PASS, judged.verdict),
@@ -115,7 +123,7 @@ def _unmoved(
 
 
 def pass_cancelled(
-    study: Study, mode: Mode, claim: Array, measured: Estimate, judged: Judgement, probe: Probe
+    comparison: DerivativeComparison, mode: Mode, claim: Array, measured: Measurement, judged: Judgement, probe: Probe
 ) -> Judgement:
     """Pass what is a 0 but for the rounding of the terms that cancel in it, where differences give 0 within their bar.
 
@@ -129,7 +137,7 @@ def pass_cancelled(
         open_ &= measured.motionless | (measured.accepted & (np.abs(measured.value) <= bar) & (np.abs(claim) <= bar))
     if not open_.any():
         return judged
-    roundoff = probe.roundoff(study.path, mode) + np.zeros_like(claim)
+    roundoff = probe.roundoff(comparison.path, mode) + np.zeros_like(claim)
     terms = roundoff / (BAR * EPS)
     zero = open_ & (roundoff > 0) & (np.abs(claim) <= roundoff) & probe.tolerance.resolves(bar + roundoff, terms)
     return replace(
@@ -150,7 +158,7 @@ def _barely(claim: Array, judged: Judgement) -> Flags:
 
 
 def _by_witness(
-    claim: Array, measured: Estimate, judged: Judgement, found: Witness, answered: Flags, probe: Probe
+    claim: Array, measured: Measurement, judged: Judgement, found: ComplexStep, answered: Flags, probe: Probe
 ) -> Judgement:
     value = found.value
     vanishing = (np.abs(value) <= BAR * found.error) & (np.abs(claim) <= ZERO * found.error)
@@ -161,7 +169,7 @@ def _by_witness(
     allowed = np.where(np.abs(claim - value) <= own + bar, own, judged.tolerance)
     rounding = allowed - own
     agrees = np.abs(claim - value) <= allowed + bar
-    spoke = measured.accepted & (measured.shape == shape_number(Shape.SMOOTH))
+    spoke = measured.accepted & (measured.smoothness == smoothness_code(Smoothness.SMOOTH))
     conflict = spoke & (np.abs(measured.value - value) > 3 * measured.error + bar)
     resolved = probe.tolerance.resolves(bar + rounding, size)
     size = np.where(agrees, size, np.maximum(np.abs(claim), np.abs(value)))
@@ -192,17 +200,19 @@ def _by_witness(
     )
 
 
-def within_iteration(study: Study, mode: Mode, claim: Array, judged: Judgement, probe: Probe) -> Judgement:
+def downgrade_iteration_failures(
+    comparison: DerivativeComparison, mode: Mode, claim: Array, judged: Judgement, probe: Probe
+) -> Judgement:
     """Take back a failure by less than an iteration on the element's way leaves open of the element itself.
 
     Not if the author states an accuracy; an element without an iteration on its way is as exact as any.
     """
-    measured = study.measured_by(mode)
-    failed = (judged.verdict == Verdict.FAIL) & (measured.shape == shape_number(Shape.SMOOTH))
+    measured = comparison.measured_by(mode)
+    failed = (judged.verdict == Verdict.FAIL) & (measured.smoothness == smoothness_code(Smoothness.SMOOTH))
     if not failed.any() or probe.tolerance != Tolerance():
         return judged
     with np.errstate(all="ignore"):
-        allowed = probe.left_open(study, mode) * np.abs(judged.reference)
+        allowed = probe.iteration_error(comparison, mode) * np.abs(judged.reference)
         near = failed & (allowed > 0) & (np.abs(claim - judged.reference) <= allowed)
     return replace(
         judged,
@@ -211,22 +221,26 @@ def within_iteration(study: Study, mode: Mode, claim: Array, judged: Judgement, 
     )
 
 
-def soften(study: Study, mode: Mode, claim: Array, measured: Estimate, judged: Judgement, probe: Probe) -> Judgement:
+def downgrade_noisy_failures(
+    comparison: DerivativeComparison, mode: Mode, claim: Array, measured: Measurement, judged: Judgement, probe: Probe
+) -> Judgement:
     """Take back a failure where JAX's own derivative is noisy, or where several directions have no common one."""
     failed = judged.verdict == Verdict.FAIL
     if not failed.any():
         return judged
-    accused = failed & (measured.shape == shape_number(Shape.SMOOTH))
+    accused = failed & (measured.smoothness == smoothness_code(Smoothness.SMOOTH))
     with np.errstate(all="ignore"):
         gap, size = np.abs(claim - judged.reference), np.maximum(np.abs(judged.reference), np.abs(claim))
-        # A claim that is all wobble is a wrong gradient, not a noisy one.
-        noisy = accused & (gap <= 16 * probe.wobble(study.path, mode)) & (gap <= WOBBLE * size)
-        proven = failed & (np.isin(judged.witness, PROVEN) | (accused & (gap <= WOBBLE * size)))
+        # A claim that is all rounding_sensitivity is a wrong gradient, not a noisy one.
+        noisy = (
+            accused & (gap <= 16 * probe.rounding_sensitivity(comparison.path, mode)) & (gap <= ROUNDING_SHARE * size)
+        )
+        proven = failed & (np.isin(judged.witness, PROVEN) | (accused & (gap <= ROUNDING_SHARE * size)))
         # Asked of a claim of 0 as well: 1 - tanh(25)**2 is 0, of terms that round by more than what it should be.
         if (proven & ~noisy).any():
-            noisy |= proven & (gap <= BAR * probe.roundoff(study.path, mode))
-    noisy |= failed & _answered(study, claim, judged)
-    torn = accused & ~noisy & torn_outputs(study.directions, measured)[None, :]
+            noisy |= proven & (gap <= BAR * probe.roundoff(comparison.path, mode))
+    noisy |= failed & _answered(comparison, claim, judged)
+    torn = accused & ~noisy & inconsistent_outputs(comparison.directions, measured)[None, :]
     return replace(
         judged,
         verdict=np.where(noisy | torn, Verdict.UNDECIDED, judged.verdict),
@@ -234,15 +248,15 @@ def soften(study: Study, mode: Mode, claim: Array, measured: Estimate, judged: J
     )
 
 
-def _answered(study: Study, claim: Array, judged: Judgement) -> Flags:
+def _answered(comparison: DerivativeComparison, claim: Array, judged: Judgement) -> Flags:
     """Directions that move everything, where every coordinate passes and the claims add up: nothing is left to doubt.
 
     Differences may fail along such a direction where scales are far apart; only a claim that is not linear is new.
     """
-    everything = np.array([label.leaf == "direction" for label in study.input_labels])
-    if everything.all() or study.directions[~everything].shape[0] != study.directions.shape[1]:
+    everything = np.array([label.is_direction for label in comparison.input_labels])
+    if everything.all() or comparison.directions[~everything].shape[0] != comparison.directions.shape[1]:
         return np.zeros(claim.shape, dtype=bool)
-    along = study.directions[everything] @ np.linalg.inv(study.directions[~everything])
+    along = comparison.directions[everything] @ np.linalg.inv(comparison.directions[~everything])
     sums, sizes = along @ claim[~everything], np.abs(along) @ np.abs(claim[~everything])
     answered = np.zeros(claim.shape, dtype=bool)
     passed = (judged.verdict[~everything] == Verdict.PASS).all(axis=0)
@@ -250,7 +264,9 @@ def _answered(study: Study, claim: Array, judged: Judgement) -> Flags:
     return answered
 
 
-def with_convention(study: Study, claim: Array, measured: Estimate, probe: Probe, rounding: Array | float) -> Judgement:
+def judge_by_differences(
+    comparison: DerivativeComparison, claim: Array, measured: Measurement, probe: Probe, rounding: Array | float
+) -> Judgement:
     """The judgement by differences alone. A convention at kinks speaks of coordinates.
 
     Along a direction that moves everything any slope between both sides is kept.
@@ -258,7 +274,7 @@ def with_convention(study: Study, claim: Array, measured: Estimate, probe: Probe
     judged = judge(claim, measured, probe.tolerance, probe.kink, rounding)
     if probe.kink is None:
         return judged
-    everything = np.array([label.moves_many for label in study.input_labels])[:, None]
+    everything = np.array([label.moves_many for label in comparison.input_labels])[:, None]
     loose = judge(claim, measured, probe.tolerance, "subgradient", rounding)
     return replace(
         judged,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradhook.model.results import RTOL, Shape, Verdict
+from gradhook.model.results import RTOL, Smoothness, Verdict
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -17,7 +17,7 @@ COARSE = 1e-6
 """A comparison that would have missed a relative error of this size is no pass."""
 TINY = float(np.finfo(np.float64).tiny)
 """Below the smallest normal number there is nothing left to tell apart."""
-WOBBLE = 1e-3
+ROUNDING_SHARE = 1e-3
 """At most this part of an element is put down to the rounding of JAX's own derivative."""
 ADJOINT = 1e-10
 """How far forward and reverse mode may differ, relative to the terms that are summed: rounding, amplified a little."""
@@ -26,10 +26,10 @@ SURROGATE = 1e-12
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Measurement:
     """A measured derivative for every direction and output, each array of shape (D, m).
 
-    ``value`` ± ``error`` where ``accepted``; ``shape`` numbers the members of ``model.Shape``; ``left`` ±
+    ``value`` ± ``error`` where ``accepted``; ``smoothness`` numbers the members of ``model.Smoothness``; ``left`` ±
     ``left_error`` and ``right`` ± ``right_error`` are the one-sided slopes. ``coarse`` ± ``coarse_error`` is what
     larger steps say where they say something else than the finest ones (nan where they agree). ``noise`` is the
     absolute noise of the values, measured or read off their grain (0: rounding only). ``around`` is the steepest slope
@@ -41,7 +41,7 @@ class Estimate:
     value: Array
     error: Array
     accepted: Flags
-    shape: NDArray[np.int8]
+    smoothness: NDArray[np.int8]
     left: Array
     right: Array
     left_error: Array
@@ -55,9 +55,9 @@ class Estimate:
     motionless: Flags
     centre: Array
 
-    def columns(self, columns: slice) -> Estimate:
+    def columns(self, columns: slice) -> Measurement:
         """The part that speaks of some of the columns."""
-        return Estimate(**{field.name: getattr(self, field.name)[..., columns] for field in fields(self)})
+        return Measurement(**{field.name: getattr(self, field.name)[..., columns] for field in fields(self)})
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Tolerance:
         return np.asarray(bar <= max(COARSE, self.rtol) * size + self.atol + TINY)
 
 
-def columns_of(estimate: Estimate, columns: slice) -> Estimate:
+def measured_columns(estimate: Measurement, columns: slice) -> Measurement:
     """The part of an estimate that speaks of some of its columns."""
     return estimate.columns(columns)
 
@@ -106,7 +106,7 @@ DIFFERENCES, COMPLEX_STEP, EQUATIONS, DISAGREE = "differences", "complex step", 
 witnesses speak and differ."""
 
 
-def disputed(claimed: Array, estimate: Estimate, tolerance: Tolerance) -> Flags:
+def disputed(claimed: Array, estimate: Measurement, tolerance: Tolerance) -> Flags:
     """Where a claim is not borne out yet, or the measurement is too coarse to bear it out: look closer there."""
     with np.errstate(invalid="ignore"):
         gap = np.abs(claimed - estimate.value)
@@ -115,7 +115,7 @@ def disputed(claimed: Array, estimate: Estimate, tolerance: Tolerance) -> Flags:
         return np.asarray(~borne_out | ~tolerance.resolves(estimate.error, size))
 
 
-def torn_outputs(directions: Array, estimate: Estimate) -> Flags:
+def inconsistent_outputs(directions: Array, estimate: Measurement) -> Flags:
     """Outputs (m,) whose slopes along different directions do not add up: they have no derivative, however smooth.
 
     The middle one of three equal numbers does not move along any coordinate, but does when all move.
@@ -132,7 +132,7 @@ def torn_outputs(directions: Array, estimate: Estimate) -> Flags:
 
 def judge(
     claimed: Array,
-    estimate: Estimate,
+    estimate: Measurement,
     tolerance: Tolerance,
     kink: str | float | None = None,
     rounding: Array | float = 0.0,
@@ -146,7 +146,7 @@ def judge(
     """
     with np.errstate(invalid="ignore"):
         # A claim that is all rounding is a wrong gradient, not a noisy one.
-        most = WOBBLE * np.fmax(np.abs(claimed), np.abs(estimate.value))
+        most = ROUNDING_SHARE * np.fmax(np.abs(claimed), np.abs(estimate.value))
         allowed = np.asarray(tolerance.around(claimed) + np.fmin(rounding, most))
     size = np.where(claimed == 0, estimate.around, np.abs(claimed))
     verdict, code = _smooth(claimed, estimate, tolerance, allowed)
@@ -154,7 +154,7 @@ def judge(
     exactly = tolerance.around(claimed)
     verdict, code = _kink(claimed, estimate, tolerance, exactly, kink, verdict, code)
     verdict, code = _no_slope(claimed, estimate, exactly, kink, verdict, code)
-    allowed = np.where(estimate.shape == _SHAPES.index(Shape.KINK), exactly, allowed)
+    allowed = np.where(estimate.smoothness == _SHAPES.index(Smoothness.KINK), exactly, allowed)
     with np.errstate(all="ignore"):
         size = np.where(verdict == Verdict.FAIL, np.fmax(np.abs(claimed), np.abs(estimate.value)), size)
         resolution = (allowed + _bar(claimed, estimate, kink)) / np.maximum(size, TINY)
@@ -162,18 +162,18 @@ def judge(
     return Judgement(verdict, code, allowed, resolution, size, witness, estimate.value, estimate.error)
 
 
-def _bar(claimed: Array, estimate: Estimate, kink: str | float | None) -> Array:
+def _bar(claimed: Array, estimate: Measurement, kink: str | float | None) -> Array:
     """The error bar of what a claim was compared with: a difference, a one-sided slope, or a given number."""
-    no_slope = np.isin(estimate.shape, [_SHAPES.index(shape) for shape in (*NO_SLOPE, Shape.KINK)])
+    no_slope = np.isin(estimate.smoothness, [_SHAPES.index(shape) for shape in (*NO_SLOPE, Smoothness.KINK)])
     given = no_slope & isinstance(kink, (int, float))
-    side = (estimate.shape == _SHAPES.index(Shape.KINK)) & (kink is not None)
+    side = (estimate.smoothness == _SHAPES.index(Smoothness.KINK)) & (kink is not None)
     return np.where(given, 0.0, np.where(side, _side_error(kink, claimed, estimate), estimate.error))
 
 
 Answer = tuple[NDArray[np.object_], NDArray[np.object_]]
 
 
-def _smooth(claimed: Array, estimate: Estimate, tolerance: Tolerance, allowed: Array) -> Answer:
+def _smooth(claimed: Array, estimate: Measurement, tolerance: Tolerance, allowed: Array) -> Answer:
     bar = estimate.error
     with np.errstate(all="ignore"):
         gap = np.abs(claimed - estimate.value)
@@ -198,7 +198,7 @@ def _smooth(claimed: Array, estimate: Estimate, tolerance: Tolerance, allowed: A
 
 
 def _kink(
-    claimed: Array, estimate: Estimate, tolerance: Tolerance, allowed: Array, kink: str | float | None, verdict: Any,
+    claimed: Array, estimate: Measurement, tolerance: Tolerance, allowed: Array, kink: str | float | None, verdict: Any,
     code: Any,
 ) -> Answer:  # fmt: skip
     """At a kink a claim must keep the declared convention; without one it is undecided unless no slope bears it out."""
@@ -209,7 +209,7 @@ def _kink(
         kept = inside if kink is None else np.abs(claimed - _convention(kink, claimed, estimate, low, high)) <= slack
         size = np.where(claimed == 0, estimate.around, np.abs(claimed))
         told = kept & (kink is not None) & tolerance.resolves(slack - tolerance.around(claimed), size)
-    here = estimate.shape == _SHAPES.index(Shape.KINK)
+    here = estimate.smoothness == _SHAPES.index(Smoothness.KINK)
     answer = np.where(told, Verdict.PASS, np.where(kept, Verdict.UNDECIDED, Verdict.FAIL))
     return np.where(here, answer, verdict), np.where(here, np.where(kept & ~told, "GRD401", ""), code)
 
@@ -218,7 +218,7 @@ def _is_number(kink: str | float | None) -> bool:
     return isinstance(kink, (int, float))
 
 
-def _side_error(kink: str | float | None, claimed: Array, estimate: Estimate) -> Array:
+def _side_error(kink: str | float | None, claimed: Array, estimate: Measurement) -> Array:
     """The error bar of the one-sided slope that a claim at a kink is compared with."""
     match kink:
         case "left":
@@ -232,7 +232,7 @@ def _side_error(kink: str | float | None, claimed: Array, estimate: Estimate) ->
     return np.where(nearer_left, estimate.left_error, estimate.right_error)
 
 
-def _convention(kink: str | float, claimed: Array, estimate: Estimate, low: Array, high: Array) -> Array:
+def _convention(kink: str | float, claimed: Array, estimate: Measurement, low: Array, high: Array) -> Array:
     """The slope that a declared convention asks for at a kink."""
     match kink:
         case "left":
@@ -247,17 +247,17 @@ def _convention(kink: str | float, claimed: Array, estimate: Estimate, low: Arra
             return np.full(claimed.shape, float(kink))
 
 
-NO_SLOPE = {Shape.JUMP: "GRD402", Shape.CUSP: "GRD403", Shape.VERTICAL: "GRD404"}
+NO_SLOPE = {Smoothness.JUMP: "GRD402", Smoothness.CUSP: "GRD403", Smoothness.VERTICAL: "GRD404"}
 
 
 def _no_slope(
-    claimed: Array, estimate: Estimate, allowed: Array, kink: str | float | None, verdict: Any, code: Any
+    claimed: Array, estimate: Measurement, allowed: Array, kink: str | float | None, verdict: Any, code: Any
 ) -> Answer:
     """No derivative exists at a jump, a cusp or a vertical tangent; at an edge only what the inner side resolves."""
-    edge = (estimate.shape == _SHAPES.index(Shape.EDGE)) & (verdict == Verdict.UNDECIDED)
+    edge = (estimate.smoothness == _SHAPES.index(Smoothness.EDGE)) & (verdict == Verdict.UNDECIDED)
     code = np.where(edge, "GRD408", code)
     for shape, name in NO_SLOPE.items():
-        here = estimate.shape == _SHAPES.index(shape)
+        here = estimate.smoothness == _SHAPES.index(shape)
         verdict, code = np.where(here, Verdict.UNDECIDED, verdict), np.where(here, name, code)
     if isinstance(kink, str) or kink is None:
         return verdict, code
@@ -267,17 +267,17 @@ def _no_slope(
     return np.where(agreed, kept, verdict), np.where(agreed, "", code)
 
 
-_SHAPES = list(Shape)
+_SHAPES = list(Smoothness)
 
 
-def shape_number(shape: Shape) -> int:
+def smoothness_code(shape: Smoothness) -> int:
     """The small integer by which ``Estimate.shape`` holds a shape."""
     return _SHAPES.index(shape)
 
 
-def shape_of(estimate: Estimate, place: tuple[int, int]) -> Shape:
+def smoothness_of(estimate: Measurement, place: tuple[int, int]) -> Smoothness:
     """What the function looks like at one element."""
-    return _SHAPES[int(estimate.shape[place])]
+    return _SHAPES[int(estimate.smoothness[place])]
 
 
 def _table(shape: tuple[int, ...], rows: list[tuple[Flags, Verdict, Any]]) -> Answer:

@@ -5,22 +5,22 @@ Checks are handed a ``Probe`` and read arrays from it; they never call JAX. The 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from gradhook.comparison.agreement import differ
-from gradhook.comparison.judge import Array, Estimate, Flags, Tolerance, columns_of
+from gradhook.comparison.judge import Array, Flags, Measurement, Tolerance, measured_columns
 from gradhook.model.plots import Curve, Jacobian
 from gradhook.model.results import Mode
 
 if TYPE_CHECKING:
-    from gradhook.comparison.surrogate_probe import Contract, Rulebook
+    from gradhook.comparison.surrogate_probe import SurrogateProbe, SurrogateValues
 
 
-Narrowing = tuple[str, str, int]
+Downcast = tuple[str, str, int]
 """What narrows a float below 64 bits, and the file and line where it does."""
 ALONG = " (along a direction)"
 """The part of a label that names a direction through one leaf, or a group of leaves, instead of one number."""
@@ -45,13 +45,18 @@ class Label:
         return f"{self.leaf}{index}{self.part}"
 
     @property
+    def is_direction(self) -> bool:
+        """Whether this names a direction that moves every input."""
+        return self.leaf == "direction"
+
+    @property
     def moves_many(self) -> bool:
         """Whether this names a direction that moves many inputs, not a single number."""
-        return self.leaf == "direction" or self.part == ALONG
+        return self.is_direction or self.part == ALONG
 
 
 @dataclass(frozen=True)
-class Fault:
+class DerivativeError:
     """Why a derivative could not be had: ``missing`` if JAX has no such mode for the function, else an exception."""
 
     missing: bool
@@ -64,17 +69,17 @@ class Fault:
 class Pullbacks:
     """Cotangents of several signs and sizes, pulled back: they show a rule that is not linear in its cotangent.
 
-    Each is a combination ``mix`` (e, r) of the r cotangents whose pullbacks are claimed; ``claims`` (D, e) are the
-    pullbacks along the directions of the study.
+    Each is a combination ``mix`` (e, r) of the r cotangents whose pullbacks are claimed; ``autodiff`` (D, e) are the
+    pullbacks along the directions of the comparison.
     """
 
     mix: Array
-    claims: Array
+    autodiff: Array
 
 
 @dataclass(frozen=True)
-class Witness:
-    """The complex step of the numbers of a study: ``value`` ± ``error``, each (D, columns); nan where it has none.
+class ComplexStep:
+    """The complex step of the numbers of a comparison: ``value`` ± ``error``, each (D, columns); nan where it has none.
 
     ``error`` is the roundoff of the derivative's own terms. ``reason`` names what keeps some numbers from it.
     """
@@ -85,12 +90,12 @@ class Witness:
 
 
 @dataclass(frozen=True)
-class Study:
+class DerivativeComparison:
     """One function R^n -> R^m along D directions: what finite differences measure and what each mode claims.
 
     ``measured`` is an estimate of shape (D, m + r): the m outputs, then r fixed combinations of them (``weights``
     (r, m)) where the outputs are too many to be pulled back one by one; then reverse mode is compared on those.
-    ``claims[mode]`` has the shape (D, m) for ``fwd``; for ``rev`` (D, r), or (D, m) where r is 0.
+    ``autodiff[mode]`` has the shape (D, m) for ``fwd``; for ``rev`` (D, r), or (D, m) where r is 0.
     """
 
     path: tuple[Mode, ...]
@@ -99,8 +104,8 @@ class Study:
     input_labels: tuple[Label, ...]
     output_labels: tuple[Label, ...]
     weights: Array
-    measured: Estimate
-    claims: Mapping[Mode, Array | Fault]
+    measured: Measurement
+    autodiff: Mapping[Mode, Array | DerivativeError]
     pullbacks: Pullbacks | None = None
 
     @property
@@ -108,9 +113,9 @@ class Study:
         """1 for the function itself, 2 for a first derivative of it, and so on."""
         return len(self.path) + 1
 
-    def measured_by(self, mode: Mode) -> Estimate:
+    def measured_by(self, mode: Mode) -> Measurement:
         """The measurement of the numbers that the claims of a mode speak of."""
-        return columns_of(self.measured, self.columns(mode))
+        return measured_columns(self.measured, self.columns(mode))
 
     def columns(self, mode: Mode) -> slice:
         """The columns of ``measured`` that the claims of a mode speak of."""
@@ -125,7 +130,7 @@ class Study:
 
 
 @dataclass(frozen=True)
-class Known:
+class GivenValues:
     """What the author gave: a value (m,), a derivative along each direction (D, m); None where nothing was given.
 
     ``terms`` is the size of what each number of the derivative sums.
@@ -137,7 +142,7 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Suspect:
+class CustomRuleUse:
     """Something that makes JAX's derivative of a function another one than that of its code.
 
     ``kind`` is ``custom_jvp``, ``custom_vjp`` or ``stop_gradient``; ``path`` and ``line`` are those of the rule's
@@ -166,7 +171,7 @@ class Suspect:
 
 
 @dataclass(frozen=True)
-class Origin:
+class NonfiniteSource:
     """The equation of a derivative program that makes it infinite or nan: its primitive, its place, the usual cause."""
 
     primitive: str
@@ -176,7 +181,7 @@ class Origin:
 
 
 @dataclass(frozen=True)
-class Refusal:
+class RaisesResult:
     """What happened to an input that must be refused: exception per route (``""`` where none was raised)."""
 
     expected: str
@@ -185,7 +190,7 @@ class Refusal:
 
 
 @dataclass(frozen=True)
-class Located:
+class LocatedError:
     """An input (or an interval of inputs) behind a disagreement, with its own numbers."""
 
     input: Label
@@ -195,7 +200,7 @@ class Located:
 
 
 @dataclass(frozen=True)
-class Route:
+class ConsistencyPair:
     """The same numbers computed in two ways that must agree to rounding: what is compared, and both results.
 
     ``allowed`` is how far each element may lie from its other because of its rounding, or of a loop that stops early.
@@ -203,18 +208,24 @@ class Route:
 
     name: str
     mode: Mode | None
-    got: Array | Fault
+    got: Array | DerivativeError
     expected: Array
     allowed: Array | float = 0.0
 
     def wrong(self, relative: float) -> Flags:
         """Where the two differ, each element on its own scale."""
-        if isinstance(self.got, Fault):
+        if isinstance(self.got, DerivativeError):
             return np.zeros(self.expected.shape, dtype=bool)
         return differ(self.got, self.expected, relative, self.allowed)
 
+    def rounded(self, relative: float, rounding: Callable[[], Array | float]) -> ConsistencyPair:
+        """The same pair with its rounding, which is computed only where a finite expected number is missed."""
+        if not (self.wrong(relative) & np.isfinite(self.expected)).any():
+            return self
+        return replace(self, allowed=self.allowed + rounding())
 
-class Pictures(Protocol):
+
+class PlotSource(Protocol):
     """What pictures of answers are drawn from."""
 
     def curve(self, path: tuple[Mode, ...], mode: Mode, place: tuple[int, int]) -> Curve | None:
@@ -241,43 +252,43 @@ class Probe(Protocol):
     def kink(self) -> str | float | None: ...
     @property
     def self_test(self) -> bool: ...
-    def pictures(self) -> Pictures | None:
+    def plots(self) -> PlotSource | None:
         """What pictures of the answers are drawn from; None where nobody wants any."""
 
-    def study(self, path: tuple[Mode, ...] = ()) -> Study | Fault:
+    def comparison(self, path: tuple[Mode, ...] = ()) -> DerivativeComparison | DerivativeError:
         """The function (empty path) or the derivative reached by a path of modes."""
 
-    def coincidence(self) -> tuple[str, str]:
+    def special_inputs(self) -> tuple[str, str]:
         """What is special about the given inputs and what would not show there; empty: nothing is asked beside them."""
 
     def beside(self, which: int = 0) -> Probe | str:
         """The same questions at a generic point near by, the nearer the larger ``which`` is (up to 2); or why not."""
 
-    def known(self) -> Known: ...
+    def given_values(self) -> GivenValues: ...
     def gradient_dtypes(self) -> list[tuple[Label, str, str]]:
         """For each differentiated leaf, its dtype and that of its gradient."""
 
-    def narrowings(self, path: tuple[Mode, ...], input: Label, output: Label) -> list[Narrowing]:
-        """Equations that narrow a float below 64 bits on its way from an input to an output of a study."""
+    def downcasts(self, path: tuple[Mode, ...], input: Label, output: Label) -> list[Downcast]:
+        """Equations that narrow a float below 64 bits on its way from an input to an output of a comparison."""
 
-    def left_open(self, study: Study, mode: Mode) -> Array:
+    def iteration_error(self, comparison: DerivativeComparison, mode: Mode) -> Array:
         """The relative error that iterations which stop at a tolerance may account for, (D, columns)."""
 
-    def suspects(self) -> tuple[Suspect, ...]:
+    def rules_in_use(self) -> tuple[CustomRuleUse, ...]:
         """The custom rules and ``stop_gradient`` that the function uses."""
 
-    def without(self, removed: frozenset[int], path: tuple[Mode, ...], mode: Mode) -> Array | Fault:
-        """What a mode claims if the suspects of these positions are replaced by the code under them."""
+    def without(self, removed: frozenset[int], path: tuple[Mode, ...], mode: Mode) -> Array | DerivativeError:
+        """What a mode claims if the rules_in_use of these positions are replaced by the code under them."""
 
-    def origin(self, mode: Mode, row: int, column: int) -> Origin | None:
+    def nonfinite_source(self, mode: Mode, row: int, column: int) -> NonfiniteSource | None:
         """What first makes the claim of a mode not finite, for a direction and an output (or combination)."""
 
     def constants(self) -> tuple[tuple[str, int], ...]:
         """Where values under ``stop_gradient`` are held at the base point, as the author asked."""
 
-    def refusal(self) -> Refusal | None: ...
-    def contract(self) -> Contract | None: ...
-    def wobble(self, path: tuple[Mode, ...], mode: Mode) -> Array:
+    def raises_result(self) -> RaisesResult | None: ...
+    def surrogate_values(self) -> SurrogateValues | None: ...
+    def rounding_sensitivity(self, path: tuple[Mode, ...], mode: Mode) -> Array:
         """How far the claims of a mode move when the point does by a few units in its last place: their rounding."""
 
     def rounding(self, path: tuple[Mode, ...], mode: Mode) -> Array | float:
@@ -292,19 +303,19 @@ class Probe(Protocol):
     def independent(self, path: tuple[Mode, ...], mode: Mode) -> Flags:
         """Where an output depends on no input that a direction moves, (D, columns), as far as that can be proven."""
 
-    def indifferent(self, path: tuple[Mode, ...], mode: Mode) -> Flags:
+    def unaffected_by_nan(self, path: tuple[Mode, ...], mode: Mode) -> Flags:
         """Where nan and both infinities in place of the moved inputs change no bit of the output, (D, columns)."""
 
-    def witness(self, path: tuple[Mode, ...], mode: Mode) -> Witness | None:
+    def witness(self, path: tuple[Mode, ...], mode: Mode) -> ComplexStep | None:
         """What the complex step says of the numbers that a mode claims; None where it cannot be asked."""
 
-    def locate(self, mode: Mode, row: int, column: int) -> Located | None:
+    def locate(self, mode: Mode, row: int, column: int) -> LocatedError | None:
         """Which input a disagreement along a direction that moves everything belongs to, of many inputs."""
 
-    def routes(self) -> list[Route]:
+    def routes(self) -> list[ConsistencyPair]:
         """Pairs of ways to compute the same numbers: vmap and a loop, one argument alone and all together, …"""
 
-    def repeated(self) -> list[Route]:
+    def repeated(self) -> list[ConsistencyPair]:
         """Values of several calls with the same arguments."""
 
     def reused_keys(self) -> str:
@@ -314,11 +325,11 @@ class Probe(Protocol):
     def is_surrogate(self) -> bool:
         """Whether the claim is a surrogate's."""
 
-    def rulebook(self) -> Rulebook | None:
+    def rule_probe(self) -> SurrogateProbe | None:
         """What more can be asked of a function with a rule of its own; None for any other."""
 
     def exact_arguments(self) -> Probe | None:
         """A surrogate as a function of the arguments in which it is claimed to be exact."""
 
-    def stand_in(self) -> Probe | None:
+    def declared_function(self) -> Probe | None:
         """The function whose derivative a surrogate is declared to have, on its own."""

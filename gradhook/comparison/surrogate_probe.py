@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 
 from gradhook.comparison.agreement import UNDERFLOW, differ, margin
 from gradhook.comparison.judge import SURROGATE, Array, Flags
-from gradhook.comparison.probe import Fault, Label, Suspect
+from gradhook.comparison.probe import ConsistencyPair, CustomRuleUse, DerivativeError, Label
 from gradhook.model.results import Mode
 
 Triple = tuple[float, float, float]
@@ -18,23 +18,24 @@ Triple = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
-class Contract:
+class SurrogateValues:
     """What a surrogate is held to: its value and its claims beside the declared ones, flattened.
 
     ``values`` maps a route (``under jit``, …) to the value there, of every output, or why there is none; ``references``
     are the values of ``forward=``, called plainly and compiled. ``declared`` is (D, m), nan where nothing was declared;
     ``allowed`` (K, D, m) are the conventions that are as good where the declared derivative itself has a kink;
-    ``claims`` and ``weights`` are those of ``Study``. ``rounding`` is how far it may move each number of a claim and
-    the declared one apart, ``value_rounding`` each value; they are 0 where all are the same without it.
+    ``autodiff`` and ``weights`` are those of ``DerivativeComparison``. ``rounding`` is how far rounding may move each
+    number of a claim and the declared one apart, ``value_rounding`` each value; both are 0 where all are the same
+    without it.
     """
 
     references: tuple[Array, ...]
-    values: Mapping[str, Array | Fault]
+    values: Mapping[str, Array | DerivativeError]
     value_labels: tuple[Label, ...]
     declared: Array
     allowed: Array
     weights: Array
-    claims: Mapping[Mode, Array | Fault]
+    autodiff: Mapping[Mode, Array | DerivativeError]
     directions: Array
     input_labels: tuple[Label, ...]
     output_labels: tuple[Label, ...]
@@ -61,34 +62,7 @@ class Contract:
 
 
 @dataclass(frozen=True)
-class Trial:
-    """One thing that was tried, ``under vmap`` for example: what came out beside what ought to come out.
-
-    ``allowed`` is how far each element may lie from what is wanted because of its rounding, or of a loop that stops
-    early.
-    """
-
-    name: str
-    mode: Mode | None
-    got: Array | Fault
-    wanted: Array
-    allowed: Array | float = 0.0
-
-    def wrong(self, relative: float) -> Flags:
-        """Where the two differ, each element on its own scale; a nan equals a nan."""
-        if isinstance(self.got, Fault):
-            return np.zeros(self.wanted.shape, dtype=bool)
-        return differ(self.got, self.wanted, relative, self.allowed)
-
-    def rounded(self, relative: float, rounding: Callable[[], Array | float]) -> Trial:
-        """The same with its rounding, which is asked for only where a number that is wanted is missed."""
-        if not (self.wrong(relative) & np.isfinite(self.wanted)).any():
-            return self
-        return replace(self, allowed=self.allowed + rounding())
-
-
-@dataclass(frozen=True)
-class Fit:
+class StructureResult:
     """Whether the derivative takes what the function takes, in one dtype or shape: ``""`` or what is wrong with it.
 
     ``claimed``: whether that dtype or shape is part of the claim.
@@ -103,7 +77,7 @@ class Fit:
 
 
 @dataclass(frozen=True)
-class Boundary:
+class Discontinuity:
     """A place, to the last bit, at which the value (``jumps``) or the derivative of one output leaps.
 
     ``at`` are three neighbouring floating point numbers of one input; ``reference`` and ``declared`` are what
@@ -138,7 +112,7 @@ class Boundary:
 
 
 @dataclass(frozen=True)
-class Stray:
+class Mismatch:
     """A point of a sweep at which the function is not what was declared."""
 
     input: str
@@ -161,8 +135,8 @@ class Sweep:
     input: str
     output: str
     samples: tuple[Array, Array, Array]
-    boundaries: tuple[Boundary, ...]
-    strays: tuple[Stray, ...]
+    discontinuities: tuple[Discontinuity, ...]
+    mismatches: tuple[Mismatch, ...]
     ties: str
     bias: float
     coincides: bool
@@ -171,18 +145,18 @@ class Sweep:
 
 
 @dataclass(frozen=True)
-class InUse:
+class ActiveRules:
     """The custom rules inside a function on which its derivative rests, and those that have no part in it.
 
     ``reached``: whether there is anything at all, a rule or a ``stop_gradient``, that could make a surrogate of it.
     """
 
     reached: bool
-    used: tuple[Suspect, ...] = ()
-    idle: tuple[Suspect, ...] = ()
+    used: tuple[CustomRuleUse, ...] = ()
+    inactive: tuple[CustomRuleUse, ...] = ()
 
 
-class Rulebook(Protocol):
+class SurrogateProbe(Protocol):
     """What can be asked of a function with a rule of its own."""
 
     @property
@@ -195,12 +169,12 @@ class Rulebook(Protocol):
     def ties(self) -> str | None: ...
     @property
     def bounds(self) -> str | None: ...
-    def linearity(self) -> tuple[Trial, ...]: ...
-    def structure(self) -> tuple[Fit, ...]: ...
-    def composition(self) -> tuple[Trial, ...]: ...
-    def second(self) -> tuple[Trial, ...]: ...
+    def linearity(self) -> tuple[ConsistencyPair, ...]: ...
+    def structure(self) -> tuple[StructureResult, ...]: ...
+    def composition(self) -> tuple[ConsistencyPair, ...]: ...
+    def second(self) -> tuple[ConsistencyPair, ...]: ...
     def sweeps(self) -> tuple[Sweep, ...]: ...
-    def in_use(self) -> InUse: ...
+    def active_rules(self) -> ActiveRules: ...
 
 
 def _near(one: float, other: float) -> bool:

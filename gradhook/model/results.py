@@ -49,7 +49,7 @@ class ClaimKind(StrEnum):
     """Nothing: a custom rule that nobody vouches for. What holds of every rule is asked of it all the same."""
 
 
-class Shape(StrEnum):
+class Smoothness(StrEnum):
     """What a function looks like along a line through a point."""
 
     SMOOTH = "smooth"

@@ -12,7 +12,7 @@ from gradhook.numerics.function import Wrt
 
 
 @dataclass(frozen=True)
-class Situation:
+class CheckCase:
     """A case as the checker has understood it: arguments, and what the author says about them."""
 
     name: str
@@ -27,7 +27,7 @@ class Situation:
 
 
 @dataclass(frozen=True)
-class Demands:
+class CheckOptions:
     """What a claim asks for in every case."""
 
     order: int = 1

@@ -18,25 +18,25 @@ import numpy as np
 
 from gradhook.annotations.inputs import Spec
 from gradhook.numerics.jaxpr.source import arity, equinox_rule, parameter_names
-from gradhook.numerics.sampling import draw
+from gradhook.numerics.sampling import sample
 
 _DEEPEST = 20
 
 
 @dataclass(frozen=True)
-class Fixed:
+class OpaqueArgument:
     """An argument that is one leaf, whatever it is made of: its parts are not looked at."""
 
     value: Any
 
 
-def fixed(function: Any, count: int, keywords: Collection[str]) -> frozenset[str]:
+def fixed_names(function: Any, count: int, keywords: Collection[str]) -> frozenset[str]:
     """Of ``count`` positional and of the keyword arguments those that some layer of the function holds fixed."""
     found = {name for layer in _layers(function) for name in _of(layer, count, keywords)}
     return frozenset(found.intersection({*parameter_names(function, count), *keywords}))
 
 
-def drawn(value: Any, random: np.random.Generator) -> Any:
+def sample_fixed(value: Any, random: np.random.Generator) -> Any:
     """A fixed argument with its specs drawn; a single number is one of Python, which can be hashed and branched on."""
     leaves, treedef = jax.tree.flatten(value, is_leaf=lambda leaf: isinstance(leaf, Spec))
     if not any(isinstance(leaf, Spec) for leaf in leaves):
@@ -45,7 +45,7 @@ def drawn(value: Any, random: np.random.Generator) -> Any:
 
 
 def _drawn(spec: Spec, random: np.random.Generator) -> Any:
-    found = draw(spec, random)
+    found = sample(spec, random)
     return found.item() if isinstance(found, (np.ndarray, np.generic)) and found.shape == () else found
 
 

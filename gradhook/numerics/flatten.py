@@ -21,7 +21,7 @@ from gradhook.numerics.finite_difference.richardson import Array
 
 
 @dataclass(frozen=True)
-class Leaf:
+class LeafInfo:
     """One floating array: its name, shape, dtype, and the spec it was drawn from, if any."""
 
     name: str
@@ -53,10 +53,10 @@ class Leaf:
 
 
 @dataclass(frozen=True)
-class Space:
+class FlatLayout:
     """The floating leaves of a tree, laid out in one vector."""
 
-    leaves: tuple[Leaf, ...]
+    leaves: tuple[LeafInfo, ...]
 
     @property
     def size(self) -> int:
@@ -93,7 +93,7 @@ class Space:
         return jnp.concatenate(parts) if parts else jnp.zeros(0, jnp.float64)
 
 
-def _real_parts(value: Any, leaf: Leaf) -> Any:
+def _real_parts(value: Any, leaf: LeafInfo) -> Any:
     flat = jnp.ravel(value)
     if leaf.complex:
         return jnp.concatenate([flat.real, flat.imag]).astype(jnp.float64)
@@ -112,16 +112,16 @@ def is_array(leaf: Any) -> bool:
     return isinstance(leaf, (bool, int, float, complex)) or hasattr(leaf, "dtype")
 
 
-def leaf_of(name: str, value: Any, spec: Spec | None = None, argument: str = "") -> Leaf:
+def leaf_of(name: str, value: Any, spec: Spec | None = None, argument: str = "") -> LeafInfo:
     """The description of a floating leaf."""
-    return Leaf(name, tuple(int(n) for n in np.shape(value)), str(_dtype(value)), spec, argument)
+    return LeafInfo(name, tuple(int(n) for n in np.shape(value)), str(_dtype(value)), spec, argument)
 
 
 def _dtype(value: Any) -> Any:
     return value.dtype if hasattr(value, "dtype") else np.result_type(type(value))
 
 
-def vector_of(space: Space, values: Sequence[Any]) -> Array:
+def vector_of(space: FlatLayout, values: Sequence[Any]) -> Array:
     """The float64 vector of given leaves, outside any tracing."""
     parts = []
     for value, leaf in zip(values, space.leaves, strict=True):

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Any
 
 from gradhook.model.plots import Curve, Staircase
-from gradhook.model.results import Shape
+from gradhook.model.results import Smoothness
 from gradhook.reporters.formatting import clean
 from gradhook.reporters.html_elements import el
 
@@ -38,15 +38,18 @@ def available() -> bool:
 
 def subject(curve: Curve) -> str:
     """What the drawing of a curve shows."""
-    what: dict[str, str] = {Shape.SMOOTH: "how far differences are off", Shape.KINK: "the slopes on both sides"}
+    what: dict[str, str] = {
+        Smoothness.SMOOTH: "how far differences are off",
+        Smoothness.KINK: "the slopes on both sides",
+    }
     return f"{curve.of}: {what.get(curve.shape, 'the size of the slopes on both sides')}, by step"
 
 
 def convergence(curve: Curve) -> ET.Element | None:
     """Error against step, log-log; at a point that is not smooth the one-sided slopes instead. None: nothing to see."""
-    if curve.shape == Shape.SMOOTH:
+    if curve.shape == Smoothness.SMOOTH:
         return _loglog(_errors(curve), subject(curve))
-    if curve.shape == Shape.KINK:
+    if curve.shape == Smoothness.KINK:
         return _slopes(curve)
     sizes = [(name, _positive(zip(curve.steps, map(abs, side), strict=True)), False) for name, side in _sides(curve)]
     return _loglog(sizes, subject(curve))

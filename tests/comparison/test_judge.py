@@ -7,24 +7,32 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradhook.comparison.judge import DIFFERENCES, Estimate, Tolerance, columns_of, disputed, judge, shape_of
-from gradhook.model.results import RTOL, Shape, Verdict
+from gradhook.comparison.judge import (
+    DIFFERENCES,
+    Measurement,
+    Tolerance,
+    disputed,
+    judge,
+    measured_columns,
+    smoothness_of,
+)
+from gradhook.model.results import RTOL, Smoothness, Verdict
 
 PASS, FAIL, UNDECIDED = Verdict.PASS, Verdict.FAIL, Verdict.UNDECIDED
-SHAPES = list(Shape)
+SHAPES = list(Smoothness)
 DEFAULTS: dict[str, Any] = {
-    "value": 1.0, "error": 1e-12, "accepted": True, "shape": 0, "left": 1.0, "right": 1.0, "left_error": 1e-9,
+    "value": 1.0, "error": 1e-12, "accepted": True, "smoothness": 0, "left": 1.0, "right": 1.0, "left_error": 1e-9,
     "right_error": 1e-9, "coarse": np.nan, "coarse_error": np.nan, "noise": 0.0, "around": 1.0, "steepest": 1.0,
     "level": 0.0,
     "motionless": False,
 }  # fmt: skip
 
 
-def _estimate(**said: Any) -> Estimate:
-    if isinstance(said.get("shape"), Shape):
-        said["shape"] = SHAPES.index(said["shape"])
+def _estimate(**said: Any) -> Measurement:
+    if isinstance(said.get("smoothness"), Smoothness):
+        said["smoothness"] = SHAPES.index(said["smoothness"])
     arrays = {name: np.array([[value]]) for name, value in {**DEFAULTS, **said}.items()}
-    return Estimate(**arrays, centre=np.array([1.0]))
+    return Measurement(**arrays, centre=np.array([1.0]))
 
 
 def _judge(
@@ -83,7 +91,7 @@ def test_smooth_points(claim: float, said: dict[str, Any], verdict: Verdict, cod
     assert _judge(claim, **said) == (verdict, code)
 
 
-KINK = {"shape": Shape.KINK, "value": 1.0, "left": -1.0, "right": 3.0}
+KINK = {"smoothness": Smoothness.KINK, "value": 1.0, "left": -1.0, "right": 3.0}
 
 
 @pytest.mark.parametrize(
@@ -112,7 +120,7 @@ def test_kinks(claim: float, kink: Any, verdict: Verdict, code: str) -> None:
     assert _judge(claim, kink, **KINK) == (verdict, code)
 
 
-UNEQUAL = {"shape": Shape.KINK, "left": 1e-3, "right": 1e3, "left_error": 1e-12, "right_error": 1e-5}
+UNEQUAL = {"smoothness": Smoothness.KINK, "left": 1e-3, "right": 1e3, "left_error": 1e-12, "right_error": 1e-5}
 
 
 @pytest.mark.parametrize(
@@ -152,31 +160,31 @@ def test_a_convention_says_nothing_where_the_function_is_smooth(kink: Any) -> No
 
 @pytest.mark.parametrize(
     "shape, code",
-    [(Shape.JUMP, "GRD402"), (Shape.CUSP, "GRD403"), (Shape.VERTICAL, "GRD404")],
+    [(Smoothness.JUMP, "GRD402"), (Smoothness.CUSP, "GRD403"), (Smoothness.VERTICAL, "GRD404")],
 )
 @pytest.mark.parametrize("claim", [1.0, 7.0])
 @pytest.mark.parametrize("kink", [None, "mean", "subgradient"])
-def test_points_without_a_slope(shape: Shape, code: str, claim: float, kink: Any) -> None:
-    assert _judge(claim, kink, shape=shape) == (UNDECIDED, code)
+def test_points_without_a_slope(shape: Smoothness, code: str, claim: float, kink: Any) -> None:
+    assert _judge(claim, kink, smoothness=shape) == (UNDECIDED, code)
 
 
 @pytest.mark.parametrize(
     "shape, claim, expected",
     [
-        (Shape.CUSP, 0.0, (PASS, "")),
-        (Shape.CUSP, 1.0, (FAIL, "")),
-        (Shape.VERTICAL, 0.0, (PASS, "")),
-        (Shape.JUMP, 0.0, (UNDECIDED, "GRD402")),
+        (Smoothness.CUSP, 0.0, (PASS, "")),
+        (Smoothness.CUSP, 1.0, (FAIL, "")),
+        (Smoothness.VERTICAL, 0.0, (PASS, "")),
+        (Smoothness.JUMP, 0.0, (UNDECIDED, "GRD402")),
     ],
 )
-def test_a_number_is_a_convention_for_every_point_but_a_jump(shape: Shape, claim: float, expected: Any) -> None:
-    assert _judge(claim, 0.0, shape=shape) == expected
+def test_a_number_is_a_convention_for_every_point_but_a_jump(shape: Smoothness, claim: float, expected: Any) -> None:
+    assert _judge(claim, 0.0, smoothness=shape) == expected
 
 
 def test_an_edge_of_the_domain() -> None:
-    assert _judge(1.0, shape=Shape.EDGE) == (PASS, "")
-    assert _judge(2.0, shape=Shape.EDGE) == (FAIL, "")
-    assert _judge(1.0, shape=Shape.EDGE, accepted=False) == (UNDECIDED, "GRD408")
+    assert _judge(1.0, smoothness=Smoothness.EDGE) == (PASS, "")
+    assert _judge(2.0, smoothness=Smoothness.EDGE) == (FAIL, "")
+    assert _judge(1.0, smoothness=Smoothness.EDGE, accepted=False) == (UNDECIDED, "GRD408")
 
 
 @pytest.mark.parametrize(
@@ -201,7 +209,9 @@ def test_a_stated_tolerance_admits_a_wider_bar() -> None:
 
 def test_a_tolerance_is_for_one_element_whatever_the_size() -> None:
     many = _estimate()
-    wide = Estimate(**{name: np.broadcast_to(getattr(many, name), (50, 40)) for name in DEFAULTS}, centre=np.ones(40))
+    wide = Measurement(
+        **{name: np.broadcast_to(getattr(many, name), (50, 40)) for name in DEFAULTS}, centre=np.ones(40)
+    )
     claims = np.ones((50, 40))
     claims[17, 3] += 1e-6
     verdicts = judge(claims, wide, Tolerance()).verdict
@@ -250,11 +260,11 @@ def test_where_to_look_closer(claim: float, said: dict[str, Any], expected: bool
 
 
 def test_columns_and_shapes() -> None:
-    both = Estimate(
+    both = Measurement(
         **{name: np.array([[getattr(_estimate(), name)[0, 0]] * 2]) for name in DEFAULTS}, centre=np.array([4.0, 5.0])
     )
-    assert columns_of(both, slice(1, 2)).centre == [5.0]
-    assert shape_of(_estimate(shape=Shape.CUSP), (0, 0)) is Shape.CUSP
+    assert measured_columns(both, slice(1, 2)).centre == [5.0]
+    assert smoothness_of(_estimate(smoothness=Smoothness.CUSP), (0, 0)) is Smoothness.CUSP
 
 
 def test_the_default_tolerance_is_fine() -> None:

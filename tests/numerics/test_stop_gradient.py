@@ -10,16 +10,18 @@ import numpy as np
 import pytest
 
 from gradhook.model.errors import GradhookError
-from gradhook.numerics.function import gather, hold
-from gradhook.numerics.jaxpr.stop_gradient import Frozen, freeze
+from gradhook.numerics.function import bind_arguments, flatten_function
+from gradhook.numerics.jaxpr.stop_gradient import FrozenFunction, freeze_stopped_values
 from gradhook.numerics.sampling import generator
 
 POINT = np.array([0.5, -2.0])
 STEP = np.array([0.25, 0.5])
 
 
-def _frozen(function: Any) -> Frozen:
-    return freeze(hold(function, gather(function, (POINT,), {}, None, generator("test"))))
+def _frozen(function: Any) -> FrozenFunction:
+    return freeze_stopped_values(
+        flatten_function(function, bind_arguments(function, (POINT,), {}, None, generator("test")))
+    )
 
 
 def _stopped(x: Any) -> Any:

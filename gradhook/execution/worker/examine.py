@@ -11,7 +11,7 @@ from typing import Any
 import jax
 
 from gradhook.checks import Check, all_checks
-from gradhook.execution.worker.cases.case_options import demands, ignored, situations
+from gradhook.execution.worker.cases.case_options import check_cases, check_options, ignored
 from gradhook.execution.worker.cases.methods import bound
 from gradhook.execution.worker.traces.case_trace import account, inputs_alone
 from gradhook.execution.worker.unclaimed import unclaimed
@@ -32,9 +32,9 @@ from gradhook.model.results import (
 )
 from gradhook.model.trace import Account
 from gradhook.numerics.autodiff.programs import Clock
-from gradhook.numerics.case import Situation
+from gradhook.numerics.case import CheckCase
 from gradhook.numerics.function import shape_remedy
-from gradhook.numerics.function_probe import Instruments
+from gradhook.numerics.function_probe import FunctionProbe
 
 Announce = Callable[[str | Progress], None]
 """Is told the name of each case that begins, then each answer about it."""
@@ -51,10 +51,10 @@ def examine(
         if jax.numpy.zeros(()).dtype != "float64":
             return _report(target, [_no_float64()], clock)
         try:
-            wanted = demands(options, settings, target.claim is ClaimKind.SURROGATE)
+            wanted = check_options(options, settings, target.claim is ClaimKind.SURROGATE)
             if target.claim is ClaimKind.RULE:  # of a rule that nobody claims, the function itself is the reference
                 wanted = replace(wanted, forward=subject)
-            cases = situations(options, configured=target.source == "config", function=subject)
+            cases = check_cases(options, configured=target.source == "config", function=subject)
             ignore = ignored(options)
         except GradhookError as error:
             return _report(target, [_refused("GRD909", error)], clock)
@@ -62,47 +62,47 @@ def examine(
             return _report(target, [_error(fault("GRD902", error, Path(target.root)))], clock)
         outcomes: list[Outcome] = []
         accounts: list[Account] = []
-        for situation in cases:
-            announce(situation.name)
+        for check_case in cases:
+            announce(check_case.name)
             try:
-                function = bound(subject, situation)
+                function = bound(subject, check_case)
             except GradhookError as error:
-                outcomes.append(_placed(_refused("GRD909", error, situation.name), target))
+                outcomes.append(_placed(_refused("GRD909", error, check_case.name), target))
                 continue
-            probe = Instruments(function, situation, wanted, _seed(target, situation, settings), clock)
+            probe = FunctionProbe(function, check_case, wanted, _seed(target, check_case, settings), clock)
             found = _case(probe, target, announce)
             outcomes += found
             accounts += [_account(probe, found)] if settings.account else []
         return replace(_report(target, outcomes, clock), ignore=ignore, accounts=tuple(accounts))
 
 
-def _seed(target: Target, situation: Situation, settings: CheckSettings) -> str:
-    return f"{target.name}\x1f{situation.name}\x1f{settings.seed}"
+def _seed(target: Target, check_case: CheckCase, settings: CheckSettings) -> str:
+    return f"{target.name}\x1f{check_case.name}\x1f{settings.seed}"
 
 
-def _account(probe: Instruments, outcomes: list[Outcome]) -> Account:
+def _account(probe: FunctionProbe, outcomes: list[Outcome]) -> Account:
     """How a case was examined, as far as it could be."""
-    ran = probe.situation.error is None and all(outcome.verdict is not Verdict.ERROR for outcome in outcomes)
+    ran = probe.check_case.error is None and all(outcome.verdict is not Verdict.ERROR for outcome in outcomes)
     return account(probe) if ran else inputs_alone(probe)
 
 
-def _case(probe: Instruments, target: Target, announce: Announce) -> list[Outcome]:
+def _case(probe: FunctionProbe, target: Target, announce: Announce) -> list[Outcome]:
     """Every question about one case; what the user's function raises ends the case, not the run."""
-    situation = probe.situation
+    check_case = probe.check_case
     try:
-        if situation.error is None and (nothing := _cannot_start(probe, target)):
+        if check_case.error is None and (nothing := _cannot_start(probe, target)):
             return [_placed(nothing, target)]
         outcomes = list(_answers(probe, target, announce))
-        return [_placed(outcome, target) for outcome in _with_untested(outcomes, _asked(probe, target), situation)]
+        return [_placed(outcome, target) for outcome in _with_untested(outcomes, _asked(probe, target), check_case)]
     except GradhookError as error:
-        return [_placed(_refused("GRD909", error, situation.name), target)]
+        return [_placed(_refused("GRD909", error, check_case.name), target)]
     except BaseException as error:
-        return [_placed(_error(replace(escaped(error, Path(target.root)), case=situation.name)), target)]
+        return [_placed(_error(replace(escaped(error, Path(target.root)), case=check_case.name)), target)]
 
 
-def _answers(probe: Instruments, target: Target, announce: Announce) -> Iterator[Outcome]:
+def _answers(probe: FunctionProbe, target: Target, announce: Announce) -> Iterator[Outcome]:
     """Every answer, told at once: those that are there count even if the next one never comes."""
-    questions = _questions(target, probe.situation)
+    questions = _questions(target, probe.check_case)
     codes = [check.RULE.code for check in questions]
     for k, check in enumerate(questions):
         outcome = check.run(probe)
@@ -110,9 +110,9 @@ def _answers(probe: Instruments, target: Target, announce: Announce) -> Iterator
         yield outcome
 
 
-def _cannot_start(probe: Instruments, target: Target) -> Outcome | None:
+def _cannot_start(probe: FunctionProbe, target: Target) -> Outcome | None:
     """Call the function for the first time: what it raises is its own, and without numbers nothing can be asked."""
-    situation = probe.situation
+    check_case = probe.check_case
     try:
         held = probe.held
     except GradhookError:
@@ -120,7 +120,11 @@ def _cannot_start(probe: Instruments, target: Target) -> Outcome | None:
     except BaseException as error:
         return _error(
             fault(
-                "GRD904", error, Path(target.root), case=probe.case, help=shape_remedy(situation.args, situation.kwargs)
+                "GRD904",
+                error,
+                Path(target.root),
+                case=probe.case,
+                help=shape_remedy(check_case.args, check_case.kwargs),
             )
         )
     if held.inputs.size and held.outputs.size:
@@ -131,21 +135,21 @@ def _cannot_start(probe: Instruments, target: Target) -> Outcome | None:
     )
 
 
-def _questions(target: Target, situation: Situation) -> list[Check]:
+def _questions(target: Target, check_case: CheckCase) -> list[Check]:
     """The checks that apply; an input that must be refused is asked about its refusal only."""
     wanted = [check for check in all_checks() if target.claim in check.APPLIES]
-    return [check for check in wanted if (check.RULE.code == "GRD302") == (situation.error is not None)]
+    return [check for check in wanted if (check.RULE.code == "GRD302") == (check_case.error is not None)]
 
 
-def _asked(probe: Instruments, target: Target) -> tuple[str, ...]:
+def _asked(probe: FunctionProbe, target: Target) -> tuple[str, ...]:
     """The questions of which one has to pass: those about the derivative, if the author said what it is."""
-    declared = (probe.demands.derivative_of, probe.demands.rule, probe.situation.tangent)
+    declared = (probe.options.derivative_of, probe.options.rule, probe.check_case.tangent)
     if target.claim is ClaimKind.SURROGATE and any(given is not None for given in declared):
         return ("GRD202",)
     return _COMPARING.get(target.claim, ())
 
 
-def _with_untested(outcomes: list[Outcome], asked: tuple[str, ...], situation: Situation) -> list[Outcome]:
+def _with_untested(outcomes: list[Outcome], asked: tuple[str, ...], check_case: CheckCase) -> list[Outcome]:
     """An answer of its own where no question about the derivative could be asked: silence must not look like a pass.
 
     It takes the place of the one about vacuous cases: that a slope is there does not matter where nothing was compared.
@@ -153,14 +157,14 @@ def _with_untested(outcomes: list[Outcome], asked: tuple[str, ...], situation: S
     answers = [o for o in outcomes if o.code in asked]
     others = [o for o in outcomes if o.code != "GRD410"]
     reported = any(f.verdict is not Verdict.ADVICE for o in others for f in o.findings)
-    if not asked or situation.error is not None or reported or any(o.verdict is not Verdict.SKIP for o in answers):
+    if not asked or check_case.error is not None or reported or any(o.verdict is not Verdict.SKIP for o in answers):
         return outcomes
     reasons = "; ".join(dict.fromkeys(o.note for o in answers if o.note))
     finding = Finding(
-        "GRD410", Verdict.UNDECIDED, f"nothing was tested: {reasons}", case=situation.name,
+        "GRD410", Verdict.UNDECIDED, f"nothing was tested: {reasons}", case=check_case.name,
         help="choose a case at which value and derivative exist",
     )  # fmt: skip
-    return [*others, Outcome("GRD410", Verdict.UNDECIDED, situation.name, (finding,))]
+    return [*others, Outcome("GRD410", Verdict.UNDECIDED, check_case.name, (finding,))]
 
 
 def _placed(outcome: Outcome, target: Target) -> Outcome:

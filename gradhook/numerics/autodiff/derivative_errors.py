@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import traceback
 
-from gradhook.comparison.probe import Fault
+from gradhook.comparison.probe import DerivativeError
 from gradhook.model.errors import in_words
 from gradhook.numerics.jaxpr.frames import Place, users
 
@@ -23,13 +23,13 @@ _MISSING = {
 }
 
 
-def translate(error: BaseException) -> Fault:
+def classify(error: BaseException) -> DerivativeError:
     """What an exception out of a derivative means."""
     text = str(error)
     for pattern, reason in _MISSING.items():
         if re.search(pattern, text):
-            return Fault(True, reason)
-    return Fault(False, in_words(error), *users_frame(error))
+            return DerivativeError(True, reason)
+    return DerivativeError(False, in_words(error), *users_frame(error))
 
 
 def users_frame(error: BaseException) -> Place:

@@ -9,10 +9,10 @@ import jax
 import jax.numpy as jnp
 
 from gradhook.comparison.probe import Label
-from gradhook.numerics.function import Arguments
+from gradhook.numerics.function import BoundArguments
 
 
-def gradient_dtypes(function: Callable[..., Any], arguments: Arguments) -> list[tuple[Label, str, str]]:
+def gradient_dtypes(function: Callable[..., Any], arguments: BoundArguments) -> list[tuple[Label, str, str]]:
     """The leaf, its dtype, and that of its gradient by reverse mode; nothing is computed."""
 
     def gradients(moved: list[Any]) -> Any:

@@ -34,7 +34,7 @@ Answers = dict[Piece, Array]
 
 
 @dataclass(frozen=True)
-class Aim:
+class Transform:
     """A derivative of the function: the path to it, seeds on the way, cotangents (r, m) pulled back at its end."""
 
     path: tuple[Mode, ...]
@@ -43,7 +43,7 @@ class Aim:
 
 
 @dataclass(frozen=True)
-class Situation:
+class EvaluationPoint:
     """Where a bundle is run: the point, directions (D, n), abscissae (D, T), large arrays that the function takes."""
 
     point: Array
@@ -51,22 +51,22 @@ class Situation:
     t: Array
     operands: tuple[Any, ...] = ()
 
-    def is_at(self, other: Situation) -> bool:
+    def is_at(self, other: EvaluationPoint) -> bool:
         """Whether derivatives are the same there."""
         mine, others = (jax.tree.leaves((s.operands, s.point, s.vectors)) for s in (self, other))
         return all(a is b or np.array_equal(a, b, equal_nan=True) for a, b in zip(mine, others, strict=True))
 
 
 @dataclass
-class Bundle:
+class FusedProgram:
     """The pieces of one function; compiled at the first question, run again for another point or other abscissae."""
 
     function: Callable[..., Any]
-    aims: tuple[Aim, ...]
+    transforms: tuple[Transform, ...]
     clock: Clock
     _program: Callable[..., Any] | None = None
     _pieces: list[Piece] = field(default_factory=list)
-    _runs: list[tuple[Situation, Answers]] = field(default_factory=list)
+    _runs: list[tuple[EvaluationPoint, Answers]] = field(default_factory=list)
     _seconds: float = 0.0
     _broken: bool = False
 
@@ -80,27 +80,27 @@ class Bundle:
         if self._runs and not self._broken:
             if self._seconds > PATIENT * len(self._runs):
                 return False
-            self._run(Situation(x, vectors, t, operands))
+            self._run(EvaluationPoint(x, vectors, t, operands))
         return True
 
     def answer(
         self, name: str, path: tuple[Mode, ...], x: Array, vectors: Array, t: Array, operands: tuple[Any, ...]
     ) -> Array | None:
         """What a piece gives in a situation; None if it has to be asked alone."""
-        piece, situation = (name, path), Situation(x, vectors, t, operands)
-        if self._broken or all(aim.path != piece[1] for aim in self.aims):
+        piece, point = (name, path), EvaluationPoint(x, vectors, t, operands)
+        if self._broken or all(transform.path != piece[1] for transform in self.transforms):
             return None
         for before, answers in self._runs:
-            if before.is_at(situation) and (piece[0] != "values" or np.array_equal(before.t, situation.t)):
+            if before.is_at(point) and (piece[0] != "values" or np.array_equal(before.t, point.t)):
                 return answers.get(piece)
         if self._runs and (piece not in self._runs[0][1] or self._seconds > QUICK * len(self._runs)):
             return None
-        return self._run(situation).get(piece)
+        return self._run(point).get(piece)
 
-    def _run(self, situation: Situation) -> Answers:
-        which = np.repeat(np.arange(len(situation.vectors)), situation.t.shape[1])
-        given = (situation.operands, situation.point, situation.vectors, (which, situation.t.ravel()))
-        arguments = (*given, [(aim.seeds, aim.cotangents) for aim in self.aims])
+    def _run(self, point: EvaluationPoint) -> Answers:
+        which = np.repeat(np.arange(len(point.vectors)), point.t.shape[1])
+        given = (point.operands, point.point, point.vectors, (which, point.t.ravel()))
+        arguments = (*given, [(transform.seeds, transform.cotangents) for transform in self.transforms])
         try:
             program = self._ready(arguments)
             started = time.perf_counter()
@@ -111,7 +111,7 @@ class Bundle:
         self._seconds += time.perf_counter() - started
         self.clock.run += time.perf_counter() - started
         answers = {piece: np.asarray(v, np.float64) for piece, v in zip(self._pieces, found, strict=True)}
-        self._runs.append((situation, answers))
+        self._runs.append((point, answers))
         return answers
 
     def _ready(self, arguments: tuple[Any, ...]) -> Callable[..., Any]:
@@ -133,7 +133,7 @@ class Bundle:
 
     def _groups(self, lacking: Mode | None) -> list[Group]:
         """Pieces that are traced together, without those that need a mode."""
-        paths = [aim.path for aim in self.aims if lacking not in aim.path]
+        paths = [transform.path for transform in self.transforms if lacking not in transform.path]
         return [(kind, paths) for kind in _PIECES if kind != _KINDS.get(lacking or "")]
 
     def _program_of(self, groups: list[Group], arguments: tuple[Any, ...]) -> Callable[..., Any]:
@@ -150,9 +150,9 @@ class Bundle:
 
     def _outputs(self, group: Group, operands: Any, x: Any, vectors: Any, t: Any, seeds: Any) -> list[Any]:
         kind, paths = group
-        chosen = [k for k, aim in enumerate(self.aims) if aim.path in paths]
+        chosen = [k for k, transform in enumerate(self.transforms) if transform.path in paths]
         base = _once(lambda y: self.function(operands, y) if operands else self.function(y), x)
-        each = [derivative(base, self.aims[k].path, seeds[k][0]) for k in chosen]
+        each = [derivative(base, self.transforms[k].path, seeds[k][0]) for k in chosen]
         outputs: list[Any] = _PIECES[kind](each, x, vectors, t, [seeds[k][1] for k in chosen])
         return outputs
 

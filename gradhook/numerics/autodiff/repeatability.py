@@ -10,33 +10,33 @@ import jax.numpy as jnp
 import numpy as np
 
 from gradhook.comparison.judge import ADJOINT
-from gradhook.comparison.probe import Route
+from gradhook.comparison.probe import ConsistencyPair
 from gradhook.numerics.autodiff import rounding
 from gradhook.numerics.autodiff.programs import Clock, timed
-from gradhook.numerics.function import Held
+from gradhook.numerics.function import FlatFunction
 from gradhook.numerics.jaxpr.traverse import equations
 
 
-def repeated(held: Held, clock: Clock) -> list[Route]:
+def repeated(held: FlatFunction, clock: Clock) -> list[ConsistencyPair]:
     """The value of a second trace and run beside that of the first: what is drawn or counted in Python differs."""
     x = jnp.asarray(held.point)
     if not held.traceable:
         first, second = (np.asarray(held.call(x), dtype=np.float64) for _ in range(2))
-        return [Route("called again", None, second, first)]
+        return [ConsistencyPair("called again", None, second, first)]
     if _same_program(held):
         return []
     first, second = (timed(clock, lambda y: held.call(y), x) for _ in range(2))
-    return [_rounded(Route("traced again", None, second, first), held)]
+    return [_rounded(ConsistencyPair("traced again", None, second, first), held)]
 
 
-def _rounded(route: Route, held: Held) -> Route:
+def _rounded(route: ConsistencyPair, held: FlatFunction) -> ConsistencyPair:
     """With the rounding of the value where the two differ; a callback may give other numbers each time it is run."""
     if not route.wrong(ADJOINT).any() or any("callback" in e.primitive.name for e in equations(held.jaxpr)):
         return route
     return replace(route, allowed=rounding.of(held.call, held.point))
 
 
-def _same_program(held: Held) -> bool:
+def _same_program(held: FlatFunction) -> bool:
     """Whether tracing twice gives the same equations and constants; then a run cannot differ, callbacks apart."""
     one, two = held.jaxpr, jax.make_jaxpr(lambda y: held.call(y))(held.point)
     if any("callback" in equation.primitive.name for equation in equations(one)):
@@ -58,7 +58,7 @@ def _is_key(value: Any) -> bool:
     return jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
 
 
-def reused_keys(held: Held) -> str:
+def reused_keys(held: FlatFunction) -> str:
     """The first line of JAX's complaint about a PRNG key that is used twice; empty if there is none."""
     if not held.traceable:
         return ""

@@ -144,7 +144,7 @@ class _Disturbance:
 
 def _run(jaxpr: Any, values: Sequence[Pair], disturb: _Disturbance) -> list[Pair]:
     """The results of a closed jaxpr, plain and disturbed."""
-    body = traverse.opened(jaxpr)
+    body = traverse.open_jaxpr(jaxpr)
     known: dict[Any, Pair] = dict(zip(body.invars, values, strict=True))
     known |= {var: (c, c) for var, c in zip(body.constvars, traverse.constants(jaxpr), strict=True)}
 
@@ -164,7 +164,7 @@ def _equation(equation: Any, values: list[Pair], disturb: _Disturbance) -> list[
         return special(equation, values, disturb)
     code = traverse.primal_code(equation)
     code = next(traverse.inner(equation), None) if code is None and name in _CALLS else code
-    if code is not None and len(traverse.opened(code).invars) == len(values):
+    if code is not None and len(traverse.open_jaxpr(code).invars) == len(values):
         return _run(code, values, disturb)
     plain = traverse.bind(equation, [value for value, _ in values])
     if name in _STEPS or not any(map(_full, plain)):

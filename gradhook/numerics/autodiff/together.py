@@ -10,21 +10,21 @@ import jax
 import numpy as np
 from jax.extend.core import jaxpr_as_fun
 
-from gradhook.comparison.probe import Fault
+from gradhook.comparison.probe import DerivativeError
 from gradhook.numerics.autodiff.compiler_options import compiled, is_large
-from gradhook.numerics.autodiff.derivative_errors import translate
+from gradhook.numerics.autodiff.derivative_errors import classify
 from gradhook.numerics.autodiff.programs import Clock
 from gradhook.numerics.finite_difference.richardson import Array
 
 
 def together(
     questions: Mapping[str, Callable[..., Any]], arguments: tuple[Any, ...], clock: Clock
-) -> dict[str, Array | Fault]:
+) -> dict[str, Array | DerivativeError]:
     """The answer of every question, each a function of the same arguments that returns one array.
 
     Each is traced alone, so that one that raises is known by name; the others are compiled in one program.
     """
-    found: dict[str, Array | Fault] = {}
+    found: dict[str, Array | DerivativeError] = {}
     started = time.perf_counter()
     traced = _traced(questions, arguments, found)
     clock.compile += time.perf_counter() - started
@@ -35,14 +35,14 @@ def together(
 
 
 def _traced(
-    questions: Mapping[str, Callable[..., Any]], arguments: tuple[Any, ...], found: dict[str, Array | Fault]
+    questions: Mapping[str, Callable[..., Any]], arguments: tuple[Any, ...], found: dict[str, Array | DerivativeError]
 ) -> dict[str, Callable[..., Any]]:
     traced: dict[str, Callable[..., Any]] = {}
     for name, question in questions.items():
         try:
             traced[name] = jaxpr_as_fun(jax.make_jaxpr(question)(*arguments))
         except Exception as error:  # what the user's rule raises is the answer
-            found[name] = translate(error)
+            found[name] = classify(error)
     return traced
 
 
@@ -51,7 +51,7 @@ def _answer(
     traced: Mapping[str, Callable[..., Any]],
     arguments: tuple[Any, ...],
     clock: Clock,
-    found: dict[str, Array | Fault],
+    found: dict[str, Array | DerivativeError],
 ) -> None:
     """Compile and run some questions as one program; if that raises, each alone."""
     started = ready = time.perf_counter()
@@ -63,7 +63,7 @@ def _answer(
         for name in names if len(names) > 1 else ():
             _answer([name], traced, arguments, clock, found)
         if len(names) == 1:
-            found[names[0]] = translate(error)
+            found[names[0]] = classify(error)
         return
     clock.compile += ready - started
     clock.run += time.perf_counter() - ready

@@ -40,7 +40,7 @@ def _expanded(equation: Any) -> Any:
 
 def moves(jaxpr: Any, inputs: Sequence[bool]) -> Moves:
     """Which outputs of a jaxpr depend on inputs that move."""
-    body = traverse.opened(jaxpr)
+    body = traverse.open_jaxpr(jaxpr)
     moving = {var for var, moved in zip(body.invars, inputs, strict=True) if moved}
     for equation in body.eqns:
         found = of_equation(equation, [_is_in(atom, moving) for atom in equation.invars])

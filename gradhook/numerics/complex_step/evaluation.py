@@ -39,7 +39,7 @@ class Evaluation:
 
     def run(self, jaxpr: Any, arguments: Sequence[Any], around: Place = ("", 0)) -> list[Any]:
         """The outputs of a closed jaxpr, stepped where they depend on stepped arguments."""
-        body = traverse.opened(jaxpr)
+        body = traverse.open_jaxpr(jaxpr)
         values = dict(zip(body.constvars, traverse.constants(jaxpr), strict=True))
         values |= dict(zip(body.invars, arguments, strict=True))
         for equation in body.eqns:

@@ -29,7 +29,7 @@ _SEEDS = np.array([0, *np.random.default_rng(1997).integers(1, 2**62, SAMPLES) *
 
 
 @dataclass(frozen=True)
-class Witness:
+class ComplexStepResult:
     """Directional derivatives by the complex step: ``value`` +- ``error``, (D, m).
 
     ``applicable`` (m,) is False where a primitive that is not known to be analytic lies between the inputs and that
@@ -43,7 +43,7 @@ class Witness:
     reason: str
 
 
-def complex_step(closed_jaxpr: ClosedJaxpr, point: Array, vectors: Array) -> Witness:
+def complex_step(closed_jaxpr: ClosedJaxpr, point: Array, vectors: Array) -> ComplexStepResult:
     """The derivatives at a point along vectors (D, n) of a function from R^n to R^m, given by its equations."""
     reasons: list[str] = []
 
@@ -59,7 +59,7 @@ def complex_step(closed_jaxpr: ClosedJaxpr, point: Array, vectors: Array) -> Wit
     with np.errstate(invalid="ignore"):
         spread = np.abs(samples - value[:, None]).max(axis=1, initial=0.0)
     error = np.where(np.isnan(spread), np.inf, MARGIN * spread + 4 * EPS * np.abs(value))
-    return Witness(value, error, applicable, "" if applicable.all() else (*reasons, AT_THE_POINT)[0])
+    return ComplexStepResult(value, error, applicable, "" if applicable.all() else (*reasons, AT_THE_POINT)[0])
 
 
 def _once(code: ClosedJaxpr, point: Any, vector: Any, seed: Any, reasons: list[str]) -> Any:

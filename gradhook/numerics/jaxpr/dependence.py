@@ -10,9 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from gradhook.comparison.judge import Array, Flags
-from gradhook.comparison.probe import Label, Narrowing
+from gradhook.comparison.probe import Downcast, Label
 from gradhook.model.results import Mode
-from gradhook.numerics.function import Held
+from gradhook.numerics.function import FlatFunction
 from gradhook.numerics.jaxpr.flows import LOOP, UNSEEN, Flow, Unreadable, flows
 
 
@@ -32,7 +32,7 @@ class Dependence:
     reaches: Flags
     through_loop: Flags
     unseen: Flags
-    narrowed: tuple[tuple[Narrowing, Flags], ...]
+    narrowed: tuple[tuple[Downcast, Flags], ...]
 
     @property
     def iterates(self) -> bool:
@@ -40,7 +40,7 @@ class Dependence:
         return bool((self.through_loop | self.unseen).any())
 
     def between(self, path: tuple[Mode, ...], input: Label, output: Label) -> Flags:
-        """The pairs of leaves that one element of the study at ``path`` speaks of.
+        """The pairs of leaves that one element of the comparison at ``path`` speaks of.
 
         A label that names no leaf (a direction, a combination) moves or sums all of them. Behind reverse mode an
         output is the gradient by an input leaf: the paths from that leaf concern it as well.
@@ -53,11 +53,11 @@ class Dependence:
     def largest(
         self, values: Array, path: tuple[Mode, ...], inputs: Sequence[Label], outputs: Sequence[Label]
     ) -> Array:
-        """The largest of ``values``, one for each pair of leaves, for every input and output label of a study."""
+        """The largest of ``values``, one for each pair of leaves, for every input and output label of a comparison."""
         return per_element(lambda i, o: float(values[self.between(path, i, o)].max(initial=0.0)), inputs, outputs)
 
     def independent(self, path: tuple[Mode, ...], inputs: Sequence[Label], outputs: Sequence[Label]) -> Flags:
-        """Where no floating data flows, for every input and output label of a study: 0 but where it jumps."""
+        """Where no floating data flows, for every input and output label of a comparison: 0 but where it jumps."""
 
         def apart(input: Label, output: Label) -> bool:
             reached = np.asarray(self.reaches[_named(self.inputs, input.leaf)].any(axis=0))
@@ -81,7 +81,7 @@ def _named(leaves: tuple[str, ...], name: str) -> Flags:
     return found if found.any() else np.ones(len(leaves), dtype=bool)
 
 
-def dependence(held: Held) -> Dependence:
+def dependence(held: FlatFunction) -> Dependence:
     """What lies between the leaves of a held function.
 
     Where it cannot be traced, or uses mutable arrays, everything may depend on everything by ways that are not seen.
@@ -100,15 +100,15 @@ def dependence(held: Held) -> Dependence:
         bits = [[bool(of(flow) >> place & 1) for flow in found] for place in range(len(inputs))]
         return np.array(bits, dtype=bool).reshape(len(inputs), len(outputs))
 
-    def met(what: Narrowing) -> Flags:
+    def met(what: Downcast) -> Flags:
         return table(lambda flow: flow.via.get(what, 0))
 
-    narrowings = [what for what in dict.fromkeys(w for flow in found for w in flow.via) if what not in (LOOP, UNSEEN)]
-    narrowed = tuple((what, pairs) for what in narrowings if (pairs := met(what)).any())
+    downcasts = [what for what in dict.fromkeys(w for flow in found for w in flow.via) if what not in (LOOP, UNSEEN)]
+    narrowed = tuple((what, pairs) for what in downcasts if (pairs := met(what)).any())
     return Dependence(*names, table(lambda flow: flow.reach), met(LOOP), met(UNSEEN), narrowed)
 
 
-def _flows(held: Held) -> list[Flow]:
+def _flows(held: FlatFunction) -> list[Flow]:
     leaves = held.inputs.split(jnp.asarray(held.point))
     jaxpr = jax.make_jaxpr(held.to_leaves)(leaves)
     return flows(jaxpr, [Flow(1 << place) for place in range(len(leaves))])

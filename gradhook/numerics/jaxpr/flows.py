@@ -14,7 +14,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from gradhook.comparison.probe import Narrowing
+from gradhook.comparison.probe import Downcast
 from gradhook.numerics.jaxpr import traverse
 from gradhook.numerics.jaxpr.precision import narrowing
 from gradhook.numerics.jaxpr.traverse import Place
@@ -22,8 +22,8 @@ from gradhook.numerics.jaxpr.traverse import Place
 Where = Callable[[], Place]
 """A place that is looked up where it is needed: that takes longer than the rest."""
 
-LOOP: Narrowing = ("a loop that stops at a tolerance", "", 0)
-UNSEEN: Narrowing = ("code that is no equation", "", 0)
+LOOP: Downcast = ("a loop that stops at a tolerance", "", 0)
+UNSEEN: Downcast = ("code that is no equation", "", 0)
 """What a path may run through, beside equations that narrow."""
 _SOLVERS = ("/scipy/sparse/", "/scipy/optimize/", "/experimental/ode")
 """What JAX itself iterates goes to the end of float64, but for its solvers, whose tolerance is the user's."""
@@ -46,9 +46,9 @@ class Flow:
 
     reach: int = 0
     chosen: int = 0
-    via: Mapping[Narrowing, int] = field(default_factory=dict)
+    via: Mapping[Downcast, int] = field(default_factory=dict)
 
-    def through(self, met: Narrowing) -> Flow:
+    def through(self, met: Downcast) -> Flow:
         """The flow behind something that all of it runs through."""
         return Flow(self.reach, self.chosen, {**self.via, met: self.via.get(met, 0) | self.reach})
 
@@ -62,7 +62,7 @@ def flows(jaxpr: Any, arguments: Sequence[Flow], around: Where = lambda: ("", 0)
     Raises:
         Unreadable: the jaxpr reads or writes mutable arrays.
     """
-    body = traverse.opened(jaxpr)
+    body = traverse.open_jaxpr(jaxpr)
     known = dict.fromkeys(body.constvars, NOTHING) | dict(zip(body.invars, arguments, strict=True))
     for equation in body.eqns:
         if any(hasattr(atom.aval, "inner_aval") for atom in (*equation.invars, *equation.outvars)):
@@ -79,7 +79,7 @@ def _where(jaxpr: Any, equation: Any, around: Where) -> Where:
 
 def joined(several: Iterable[Flow]) -> Flow:
     """What at least one of several values depends on."""
-    reach, chosen, via = 0, 0, dict[Narrowing, int]()
+    reach, chosen, via = 0, 0, dict[Downcast, int]()
     for flow in several:
         reach, chosen = reach | flow.reach, chosen | flow.chosen
         for met, inputs in flow.via.items():
@@ -111,7 +111,8 @@ def _called(equation: Any) -> Any | None:
     bodies = [part for part in inside if part is not None]
     sizes = (len(equation.invars), len(equation.outvars))
     fits = (
-        len(bodies) == 1 and (len(traverse.opened(bodies[0]).invars), len(traverse.opened(bodies[0]).outvars)) == sizes
+        len(bodies) == 1
+        and (len(traverse.open_jaxpr(bodies[0]).invars), len(traverse.open_jaxpr(bodies[0]).outvars)) == sizes
     )
     return bodies[0] if fits else None
 
@@ -133,7 +134,7 @@ def _plain(equation: Any, inputs: list[Flow], here: Where) -> list[Flow]:
 
 def _inside(equation: Any, given: Flow, here: Where) -> Flow:
     parts = list(traverse.inner(equation)) or [part for part in [traverse.primal_code(equation)] if part is not None]
-    found = [flows(part, [_of_kind(var, given) for var in traverse.opened(part).invars], here) for part in parts]
+    found = [flows(part, [_of_kind(var, given) for var in traverse.open_jaxpr(part).invars], here) for part in parts]
     return joined(flow for outputs in found for flow in outputs)
 
 
@@ -186,7 +187,7 @@ def _while(equation: Any, inputs: list[Flow], here: Where) -> list[Flow]:
     (goes_on,) = flows(params["cond_jaxpr"], [*inputs[:asked], *carry], here)
     if not goes_on.chosen or not is_users(params["cond_jaxpr"]):
         return carry
-    body = traverse.opened(params["body_jaxpr"])
+    body = traverse.open_jaxpr(params["body_jaxpr"])
     stays = [one is other for one, other in zip(body.invars[constants:], body.outvars, strict=True)]
     return [flow if still else flow.through(LOOP) for flow, still in zip(carry, stays, strict=True)]
 

@@ -18,7 +18,7 @@ CALLBACK = 5e-7
 _COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
 
 
-def left_open(found: Dependence) -> Array:
+def iteration_error(found: Dependence) -> Array:
     """The relative error of the slope that iterations may account for, for each pair of leaves; 0 outside of them."""
     return np.where(found.through_loop, LOOP, np.where(found.unseen, CALLBACK, 0.0))
 

@@ -16,7 +16,7 @@ STEPS = 10_000
 
 
 @dataclass(frozen=True)
-class Step:
+class LoopStep:
     """A jaxpr at its inputs, and which of its outputs is looked at."""
 
     jaxpr: Any
@@ -24,7 +24,7 @@ class Step:
     output: int
 
 
-def bad_step(equation: Any, values: Sequence[Any], output: int, nan: bool) -> Step | None:
+def bad_step(equation: Any, values: Sequence[Any], output: int, nan: bool) -> LoopStep | None:
     """The first step of a ``scan`` or ``while`` whose body makes something bad out of good inputs.
 
     Its output is the one that was asked for if that is bad already, else the first bad one.
@@ -33,7 +33,7 @@ def bad_step(equation: Any, values: Sequence[Any], output: int, nan: bool) -> St
     for body, arguments, results in _steps(equation, list(values)):
         flags = [bool(flag) for flag in bad(results)]
         if any(flags):
-            return Step(body, tuple(arguments), output if flags[output] else flags.index(True))
+            return LoopStep(body, tuple(arguments), output if flags[output] else flags.index(True))
     return None
 
 

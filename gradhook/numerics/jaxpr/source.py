@@ -14,7 +14,7 @@ _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_O
 _GRADIENTS = jax.custom_derivatives.custom_gradient.__code__.co_filename
 
 
-def written(function: Any) -> Any:
+def user_function(function: Any) -> Any:
     """The innermost function; ``custom_gradient`` alone does not say what it wraps, and holds it in its closure."""
     found = unwrap(function)
     while isinstance(found, partial) or equinox_rule(found) is not None:
@@ -22,7 +22,7 @@ def written(function: Any) -> Any:
     code = getattr(found, "__code__", None)
     if code is None or code.co_filename != _GRADIENTS or "fun" not in code.co_freevars:
         return found
-    return written(found.__closure__[code.co_freevars.index("fun")].cell_contents)
+    return user_function(found.__closure__[code.co_freevars.index("fun")].cell_contents)
 
 
 def signature(function: Any) -> inspect.Signature:
@@ -34,7 +34,7 @@ def signature(function: Any) -> inspect.Signature:
     seen = inspect.signature(function)
     kinds = {parameter.kind for parameter in seen.parameters.values()}
     hidden = kinds == {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
-    return inspect.signature(written(function)) if hidden or equinox_rule(unwrap(function)) is not None else seen
+    return inspect.signature(user_function(function)) if hidden or equinox_rule(unwrap(function)) is not None else seen
 
 
 def parameter_names(function: Any, count: int) -> list[str]:

@@ -13,17 +13,17 @@ from typing import Any
 import jax
 import numpy as np
 
-from gradhook.comparison.probe import Fault, Label
+from gradhook.comparison.probe import DerivativeError, Label
 from gradhook.model.results import Mode
 from gradhook.numerics.autodiff import rounding
-from gradhook.numerics.autodiff.derivative_errors import translate
+from gradhook.numerics.autodiff.derivative_errors import classify
 from gradhook.numerics.autodiff.derivatives import along
 from gradhook.numerics.autodiff.programs import Clock, Programs
 from gradhook.numerics.finite_difference import directions
 from gradhook.numerics.finite_difference.projection import groups
 from gradhook.numerics.finite_difference.richardson import Array, Flags
-from gradhook.numerics.flatten import Space
-from gradhook.numerics.function import Held
+from gradhook.numerics.flatten import FlatLayout
+from gradhook.numerics.function import FlatFunction
 from gradhook.numerics.jaxpr.iteration_tolerance import loops_in
 from gradhook.numerics.sampling import generator
 
@@ -36,13 +36,13 @@ FAR = 2.0**10
 
 
 @dataclass
-class Battery:
+class LinearityProgram:
     """A held function differentiated along its directions and along the tangents that show whether it is linear."""
 
-    held: Held
+    held: FlatFunction
     seed: str
     clock: Clock
-    _runs: dict[Mode, Array | Fault] = field(default_factory=dict)
+    _runs: dict[Mode, Array | DerivativeError] = field(default_factory=dict)
     _loops: dict[Mode, float] = field(default_factory=dict)
 
     @cached_property
@@ -77,21 +77,21 @@ class Battery:
         """What reverse mode pulls back for the comparison."""
         return self.weights if len(self.weights) else np.eye(self.held.outputs.size)
 
-    def claim(self, mode: Mode) -> Array | Fault:
-        """The derivative along the directions, as in ``Study``."""
+    def claim(self, mode: Mode) -> Array | DerivativeError:
+        """The derivative along the directions, as in ``DerivativeComparison``."""
         found = self.run(mode)
-        if isinstance(found, Fault):
+        if isinstance(found, DerivativeError):
             return found
         rows = found[: -self.last(mode)]
         return rows if mode == "fwd" else along(rows, self.rows[0])
 
-    def run(self, mode: Mode) -> Array | Fault:
+    def run(self, mode: Mode) -> Array | DerivativeError:
         """The rows of the comparison, then those for 0, two tangents, their sum, and multiples of the first."""
         if mode not in self._runs:
             try:
                 self._runs[mode] = self._made(mode)
             except Exception as error:  # whatever the user's rule raises is an answer, not an accident
-                self._runs[mode] = translate(error)
+                self._runs[mode] = classify(error)
         return self._runs[mode]
 
     def tangents(self, mode: Mode) -> Array:
@@ -153,7 +153,7 @@ class Battery:
         return np.concatenate([self.rows[0] if mode == "fwd" else self.cotangents, self.tangents(mode)])
 
 
-def _parts(space: Space) -> Iterator[tuple[Label, Flags]]:
+def _parts(space: FlatLayout) -> Iterator[tuple[Label, Flags]]:
     """The leaves of a space, neighbouring ones together where they are many: a name, and which numbers are theirs."""
     places = np.arange(space.size)
     for label, start, stop in groups(space.leaves) if len(space.leaves) > 1 else ():

@@ -20,7 +20,7 @@ class Sizes(dict[str, int]):
         return self[name]
 
 
-def shape_of(dimensions: str, sizes: Sizes) -> tuple[int, ...] | None:
+def smoothness_of(dimensions: str, sizes: Sizes) -> tuple[int, ...] | None:
     """The sizes of all dimensions, none for ``...`` and ``*name``; None where one cannot be known.
 
     https://docs.kidger.site/jaxtyping/api/array/#shape

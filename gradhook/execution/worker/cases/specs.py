@@ -17,7 +17,7 @@ from gradhook.annotations import inputs
 from gradhook.annotations.inputs import Spec
 from gradhook.execution.worker.cases.methods import lacks_instance
 from gradhook.model.errors import GradhookError
-from gradhook.numerics.case import Situation
+from gradhook.numerics.case import CheckCase
 from gradhook.numerics.jaxpr.source import signature
 
 WORDS: Mapping[str, Callable[..., Spec]] = {
@@ -46,7 +46,7 @@ def _spec(leaf: Any) -> Any:
     return inputs.integers(leaf.shape, low=0, high=2, dtype=name)
 
 
-def confined(found: list[Situation], domain: Any, function: Any) -> list[Situation]:
+def confined(found: list[CheckCase], domain: Any, function: Any) -> list[CheckCase]:
     """The situations with what is drawn from the whole line drawn from the domain of its argument.
 
     Raises:
@@ -63,7 +63,7 @@ def confined(found: list[Situation], domain: Any, function: Any) -> list[Situati
     return made
 
 
-def _confined(one: Situation, domain: Mapping[str, Any], function: Any, unused: set[str]) -> Situation:
+def _confined(one: CheckCase, domain: Mapping[str, Any], function: Any, unused: set[str]) -> CheckCase:
     def within(name: str, value: Any) -> Any:
         if name not in domain:
             return value

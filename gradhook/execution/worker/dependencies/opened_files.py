@@ -37,7 +37,7 @@ class Witness:
     """Code of the user's that an installed package imported: whoever uses that package may use it."""
     sought: set[str] = field(default_factory=lambda: {"sitecustomize", "usercustomize"})
     """The names of modules that were looked for; these two before anybody could watch."""
-    written: set[str] = field(default_factory=set)
+    user_function: set[str] = field(default_factory=set)
     job: int | None = None
     ignored: tuple[str, ...] = ()
     """Folders in which nobody's input lies: the cache of a compiler."""
@@ -96,8 +96,8 @@ class Witness:
         if is_foreign(path) or path.startswith(self.ignored or ("\0",)):
             return
         if _makes(mode, flags):
-            self.written.add(path)
-        elif mode != "ab" and path not in self.written and os.path.isfile(path):  # noqa: PTH113
+            self.user_function.add(path)
+        elif mode != "ab" and path not in self.user_function and os.path.isfile(path):  # noqa: PTH113
             self.note(path)
             self._attribute(path, frame)
             if frame is not None and frame.f_code.co_filename.startswith(_IMPORTLIB) and _is_library(_nearest(frame)):
