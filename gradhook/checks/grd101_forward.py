@@ -1,4 +1,4 @@
-"""Is the forward-mode derivative what finite differences measure, element by element?"""
+"""GRD101: compare the forward-mode derivative with finite differences, element by element."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Check that the reverse-mode derivative is linear, adjoint to forward mode, and what differences measure."""
+"""GRD102: the reverse-mode derivative is linear, adjoint to forward mode, and agrees with differences."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROUNDOFFS = 4
 
 
 def run(probe: Probe) -> Outcome:
-    """Compare ``jax.vjp`` with differences; where both modes exist, also with forward mode at rounding level.
+    """Compare ``jax.vjp`` with differences and, at rounding level, with forward mode.
 
     ``<w, J v> = <J^T w, v>`` needs no differences, so it sees far smaller errors than they do.
     """
@@ -50,7 +50,7 @@ def _linear(comparison: DerivativeComparison, probe: Probe) -> Finding | None:
     """The pullback of a combination of cotangents is that combination of their pullbacks."""
     reverse, pulled = comparison.autodiff["rev"], comparison.pullbacks
     if pulled is None or isinstance(reverse, DerivativeError) or probe.rule_probe() is not None:
-        return None  # of a target that is a rule itself, GRD203 asks it
+        return None  # GRD203 checks this for a target that is a rule itself
     with np.errstate(all="ignore"):
         expected = reverse @ pulled.mix.T
         allowed = ADJOINT * (np.abs(reverse) @ np.abs(pulled.mix).T)
@@ -98,7 +98,7 @@ def _roundoff(comparison: DerivativeComparison, reverse: Array, probe: Probe) ->
 
 
 def _iteration_error(comparison: DerivativeComparison, reverse: Array, probe: Probe) -> Array:
-    """What iterations leave open of each number of ``reverse``; of a combination, as much as of any of its parts."""
+    """The error that iterations account for in each number of ``reverse``."""
     own = probe.iteration_error(comparison, "rev")
     if comparison.pullbacks is not None and reverse is comparison.pullbacks.autodiff:
         return np.asarray(own.max(axis=-1, keepdims=True))
@@ -106,7 +106,7 @@ def _iteration_error(comparison: DerivativeComparison, reverse: Array, probe: Pr
 
 
 def _rounding_sensitivity(comparison: DerivativeComparison, reverse: Array, probe: Probe) -> Array:
-    """How far both sides move when the point is rounded, for each number of ``reverse``."""
+    """The change of both sides when the point is rounded, for each number of ``reverse``."""
     own = probe.rounding_sensitivity((), "rev")
     if comparison.pullbacks is not None and reverse is comparison.pullbacks.autodiff:
         return np.asarray(own @ np.abs(comparison.pullbacks.mix).T) if own.ndim > 1 else own

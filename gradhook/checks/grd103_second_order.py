@@ -1,4 +1,4 @@
-"""Is the derivative of the derivative right, by every composition of modes?"""
+"""GRD103: compare second and higher derivatives, by every composition of modes, with differences."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _NOT_CLAIMED = DerivativeError(True, "not claimed")
 
 
 def run(probe: Probe) -> Outcome:
-    """Take differences of JAX's own derivative, never differences of differences, and compare every composition.
+    """Compare every composition of modes with differences of JAX's own first derivative.
 
     Forward over reverse and reverse over forward are each compared with the same measured numbers, so that they agree
     with each other as well. The question waits until the first order has no fault: differences of a wrong or undefined
-    derivative say nothing about the next one.
+    derivative are no evidence about the next one.
     """
     if probe.order < 2:
         return Outcome(RULE.code, Verdict.SKIP, probe.case, note="order=1: second derivatives were not claimed")
@@ -39,7 +39,7 @@ def run(probe: Probe) -> Outcome:
 
 
 def _distinct(findings: list[Finding]) -> tuple[Finding, ...]:
-    """One finding for each verdict and leaf: the compositions of modes show the same fault from several sides."""
+    """One finding for each verdict and leaf: compositions of modes show the same error."""
     first: dict[tuple[str, str, str | None], Finding] = {}
     for finding in findings:
         first.setdefault((finding.code, finding.verdict, finding.leaf), finding)

@@ -1,4 +1,4 @@
-"""Is the derivative by a custom rule that of the code which the rule was put on?"""
+"""GRD104: compare the derivative by a custom rule with that of the code under the rule."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UNRESOLVED = ("GRD405", "GRD406", "GRD407", "GRD408", "GRD409")
 
 @dataclass(frozen=True)
 class RuleComparison:
-    """The claims of a mode beside those of the code without its rules, all of shape (D, columns)."""
+    """The derivatives of a mode by the rule and by the code under it, all of shape (D, columns)."""
 
     mode: Mode
     claimed: Array
@@ -101,7 +101,7 @@ def _answer(both: RuleComparison, comparison: DerivativeComparison, probe: Probe
 def _is_own(
     both: RuleComparison, comparison: DerivativeComparison, probe: Probe, numbers: list[int], wrong: Flags
 ) -> bool:
-    """Whether the target's own rule alone is to blame: without it the claims hold, whatever other rules are inside."""
+    """Whether the target's own rule alone is wrong: without it the claims hold."""
     own = frozenset(number for number in numbers if probe.rules_in_use()[number].itself)
     if not own or len(own) == len(numbers):
         return bool(own)

@@ -1,4 +1,4 @@
-"""Is the derivative finite wherever the value is, and of the input's dtype?"""
+"""GRD105: the derivative is finite wherever the value is, and has the input's dtype."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ APPLIES = frozenset({ClaimKind.EXACT})
 
 
 def run(probe: Probe) -> Outcome:
-    """A nan is never a pass, not even beside a measured nan; an infinite slope only where the function has one."""
+    """Report derivatives that are not finite where the function has a finite slope, and wrong dtypes."""
     findings = [*_not_finite(probe), *_dtypes(probe)]
     return Outcome(RULE.code, worst([f.verdict for f in findings] or [Verdict.PASS]), probe.case, tuple(findings))
 

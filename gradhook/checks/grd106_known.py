@@ -1,4 +1,4 @@
-"""Are value and derivative what the author gives independently?"""
+"""GRD106: compare value and derivative with those that the author gives."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ APPLIES = frozenset({ClaimKind.EXACT, ClaimKind.SURROGATE})
 
 
 def run(probe: Probe) -> Outcome:
-    """Compare the value with ``value=``, and every mode with ``derivative=`` or ``exact=``, element by element."""
+    """Compare the value with ``value=``, and every mode with ``derivative=`` or ``exact=``."""
     known = probe.given_values()
     if known.value is None and known.derivative is None:
         return Outcome(RULE.code, Verdict.SKIP, probe.case, note="no value or derivative was given")
@@ -62,7 +62,7 @@ def _derivative(known: Array, terms: Array, comparison: DerivativeComparison, pr
 
 
 def _wrong(computed: Array, given: Array, terms: Array, mode: Mode | None, probe: Probe) -> Flags:
-    """Each number by the tolerance of the terms that were given for it, then by the rounding of what was computed.
+    """A mask of numbers beyond the tolerance of their terms and the rounding of the computation.
 
     So 0 may be given for the 1e-17 that is left of terms of size 1.
     """

@@ -1,4 +1,4 @@
-"""Ask once more beside a case at which special inputs, such as equal numbers, may hide a wrong derivative."""
+"""GRD107: repeat the check near a case whose special inputs may hide a wrong derivative."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NEAREST = 2
 
 
 def run(probe: Probe) -> Outcome:
-    """Compare every mode that passes at the case with differences at a generic point near by; only failures count."""
+    """Compare every mode that passes at the case with differences near by; count failures only."""
     what, hidden = probe.special_inputs()
     if not what:
         return _skip(probe, "no given input is special")

@@ -1,4 +1,4 @@
-"""Which custom rule or ``stop_gradient`` inside a function makes its derivative wrong?"""
+"""GRD110: find the custom rule or ``stop_gradient`` that makes a derivative wrong."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from gradhook.model.results import ClaimKind, Finding, Mode, Outcome, Rule, Verd
 RULE = Rule("GRD110", "guilty-rule", "Which custom rule or stop_gradient inside a function makes its derivative wrong?")
 APPLIES = frozenset({ClaimKind.EXACT})
 MOST = 12
-"""So many rules_in_use are tried; each costs a program."""
+"""The number of rules that are tried; each costs a program."""
 
 
 @dataclass(frozen=True)
 class FailedValues:
-    """A mode's claims that failed, and where, (D, columns)."""
+    """The failed values of a mode, and a mask of them, (D, columns)."""
 
     comparison: DerivativeComparison
     mode: Mode
@@ -33,7 +33,7 @@ class FailedValues:
 
 @dataclass(frozen=True)
 class RuleFault:
-    """A suspect, which of the failed claims are its work, and what was removed to see that."""
+    """A rule, the failed values that it explains, and the rules removed to find that out."""
 
     position: int
     where: Flags
@@ -41,7 +41,7 @@ class RuleFault:
 
 
 def run(probe: Probe) -> Outcome:
-    """Where GRD101, 102 or 103 failed: replace one rule at a time by its code, and see whose absence mends the claim.
+    """Replace one rule at a time by its code; report those whose removal makes failed values right.
 
     If none does it alone, all are replaced but one, and those whose presence spoils the claim are named.
     """
@@ -70,7 +70,7 @@ def _skip(probe: Probe, note: str) -> Outcome:
 
 
 def _first_failed(probe: Probe) -> FailedValues | None:
-    """The first comparison with a failed claim; a second order only after a sound first one, as GRD103 does."""
+    """The first comparison with a failed value; a second order only after a sound first one."""
     first = probe.comparison()
     if isinstance(first, DerivativeError):
         return None
@@ -96,7 +96,7 @@ def _failed_values(comparison: DerivativeComparison, mode: Mode, probe: Probe) -
 
 
 def _mended(failed: FailedValues, removed: frozenset[int], probe: Probe) -> Flags:
-    """Which of the failed claims hold with some of the rules_in_use removed."""
+    """A mask of the failed values that are right with some of the rules removed."""
     claim = probe.without(removed, failed.comparison.path, failed.mode)
     if isinstance(claim, DerivativeError):
         return np.zeros_like(failed.where)
@@ -105,7 +105,7 @@ def _mended(failed: FailedValues, removed: frozenset[int], probe: Probe) -> Flag
 
 
 def _fixed_by_removal(failed: FailedValues, tried: Sequence[int], probe: Probe) -> list[RuleFault]:
-    """The rules_in_use without which, each alone, some failed claims hold."""
+    """The rules whose removal alone makes some failed values right."""
     faults = [RuleFault(k, _mended(failed, frozenset([k]), probe), frozenset([k])) for k in tried]
     return [fault for fault in faults if fault.where.any()]
 
@@ -113,7 +113,7 @@ def _fixed_by_removal(failed: FailedValues, tried: Sequence[int], probe: Probe) 
 def _broken_by_presence(
     failed: FailedValues, tried: Sequence[int], every: frozenset[int], probe: Probe
 ) -> list[RuleFault]:
-    """The rules_in_use that spoil on their own what holds without any of them."""
+    """The rules that alone break what holds without any of them."""
     held = _mended(failed, every, probe)
     if not held.any():
         return []
@@ -122,7 +122,7 @@ def _broken_by_presence(
 
 
 def _innermost(found: list[RuleFault], rules_in_use: Sequence[CustomRuleUse]) -> list[RuleFault]:
-    """Without the rules around an accused one: theirs may do no more than hand on its derivative."""
+    """Leave out the rules around an accused one, which may only pass on its derivative."""
     around = {place for fault in found for place in rules_in_use[fault.position].under}
     return [g for g in found if (rules_in_use[g.position].path, rules_in_use[g.position].line) not in around]
 
@@ -161,7 +161,7 @@ def _place(failed: FailedValues, where: Flags) -> tuple[int, int]:
 
 
 def _is_near(mended: Array | DerivativeError, failed: FailedValues, d: int, o: int) -> bool:
-    """Whether a claim is as near to what it should be as the tolerance of a solver may leave it."""
+    """Whether a value is as near to its reference as a solver's tolerance may leave it."""
     if isinstance(mended, DerivativeError):
         return False
     return bool(abs(failed.claimed[d, o] - mended[d, o]) <= SOLVED * np.abs(mended[:, o]).max())

@@ -1,4 +1,4 @@
-"""Is the value of a surrogate that of its reference, bit for bit, on every route?"""
+"""GRD201: the value of a surrogate equals that of its reference, bit for bit, on every route."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ _HELP = "return forward's own value from the rule; x + stop_gradient(f(x) - x) i
 
 
 def run(probe: Probe) -> Outcome:
-    """Compare the bits of the value plainly called, under jit, vmap, jvp, vjp and value_and_grad with ``forward``.
+    """Compare the value's bits, plain and under every transformation, with those of ``forward``.
 
     A rule computes the value once more; nothing in JAX checks that it is the same. The sign of a zero alone is advice,
-    for a route may lose it although each of its steps is right. The same is asked at the points of a
-    sweep through the input's domain. Of a rule that nobody claims, the function itself is the reference, and rounding
-    is forgiven.
+    for a route may lose it although each of its steps is right. The points of a sweep through the input's domain are
+    compared too. The reference of an unclaimed rule is the function itself, up to rounding.
     """
     surrogate_values = probe.surrogate_values()
     rule_probe = probe.rule_probe()
@@ -43,7 +42,7 @@ def _route(
     surrogate_values: SurrogateValues, route: str, value: Array | DerivativeError, probe: Probe
 ) -> Finding | None:
     if isinstance(value, DerivativeError):
-        # What cannot be mapped at all is told by the question about compositions (GRD205), as advice.
+        # GRD205 reports, as advice, what cannot be mapped at all.
         return None if value.missing or route == "under vmap" else _raised(route, value, probe)
     # An exact rule may well compute the same number in another way.
     wrong = np.all(
@@ -87,7 +86,7 @@ def _raised(route: str, fault: DerivativeError, probe: Probe) -> Finding:
 
 
 def _alike(findings: list[Finding]) -> list[Finding]:
-    """A value that is wrong when called plainly is wrong everywhere: said once."""
+    """Keep the first finding if the plain value is wrong: every route repeats it."""
     return findings[:1] if findings and findings[0].message.startswith("called plainly") else findings
 
 

@@ -1,4 +1,4 @@
-"""Is the derivative of a surrogate the declared one, in each mode?"""
+"""GRD202: the derivative of a surrogate is the declared one, in each mode."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TINY = float(np.finfo(np.float64).tiny)
 def run(probe: Probe) -> Outcome:
     """Compare every mode with ``derivative_of``, ``rule`` or ``tangent=`` at rounding level.
 
-    Differences of the function have no part in it. They are asked where they are evidence: of ``derivative_of`` itself,
+    Differences of the function have no part in it. They are taken where they are evidence: of ``derivative_of`` itself,
     and of the arguments in which the derivative is claimed to be exact.
     """
     values = probe.surrogate_values()
@@ -40,7 +40,7 @@ def run(probe: Probe) -> Outcome:
     seen = max([SURROGATE, *(o.resolution for o in answered if o.resolution is not None)])
     pictured = next((o for o in outcomes if o.curve or o.jacobian), None)
     verdict = worst([o.verdict for o in answered])
-    if verdict is Verdict.PASS and not compared:  # derivative_of= alone is right, which says nothing of the surrogate
+    if verdict is Verdict.PASS and not compared:  # only derivative_of= itself was found right
         return Outcome(RULE.code, Verdict.SKIP, probe.case, note=notes)
     return Outcome(
         RULE.code, verdict, probe.case, findings, seen, notes,
@@ -64,7 +64,7 @@ def _mode(values: SurrogateValues, mode: Mode, probe: Probe) -> Outcome:
 
 
 def _explained(outcomes: list[Outcome], rule_probe: SurrogateProbe | None) -> list[Outcome]:
-    """Which rules the derivative rests on; where it is not the declared one, whether a rule was lost on the way."""
+    """Add the rules that the derivative rests on, and whether a rule was lost on the way."""
     if rule_probe is None or all(o.verdict is Verdict.SKIP for o in outcomes):
         return outcomes
     rules = rule_probe.active_rules()
@@ -88,7 +88,7 @@ def _finding(values: SurrogateValues, mode: Mode, claim: Array, declared: Array,
     with np.errstate(invalid="ignore"):
         beyond = np.abs(claim - declared) / np.maximum(values.margin(mode, claim, declared), TINY)
         gap = np.where(wrong, np.nan_to_num(beyond, nan=np.inf), -1.0)
-    # A direction that moves many inputs repeats what a single coordinate shows; it speaks only where none does.
+    # A direction that moves many inputs repeats what a single coordinate shows; it is shown only where none is.
     everything = np.array([label.moves_many for label in values.input_labels])
     if wrong[~everything].any():
         gap[everything] = -1.0
@@ -107,7 +107,7 @@ def _finding(values: SurrogateValues, mode: Mode, claim: Array, declared: Array,
 
 
 def _measured(probe: Probe) -> list[Outcome]:
-    """What is meant to be an exact derivative, compared with finite differences."""
+    """Compare derivatives that are claimed exact with finite differences."""
     of, in_ = probe.declared_function(), probe.exact_arguments()
     found = _compared(of, "derivative_of= has a wrong derivative itself: ", probe)
     # A kink of the smooth stand-in is no doubt about the surrogate, which is compared with what JAX makes of it.

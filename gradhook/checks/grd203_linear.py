@@ -20,7 +20,7 @@ _HELP = (
 
 
 def run(probe: Probe) -> Outcome:
-    """Ask for the derivative of zero, of multiples by powers of two, of a sum; then <w, Jv> = <J^T w, v>."""
+    """Differentiate along zero, multiples and a sum; then compare <w, Jv> with <J^T w, v>."""
     rule_probe = probe.rule_probe()
     if rule_probe is None:
         return Outcome(RULE.code, Verdict.SKIP, probe.case, note="the function is no custom rule")
@@ -69,9 +69,9 @@ def _text(trial: ConsistencyPair, got: float, wanted: float) -> str:
 
 
 def _raised(trial: ConsistencyPair, fault: DerivativeError, probe: Probe) -> Finding | None:
-    """JAX transposes a rule to get reverse mode, and says nothing useful where it cannot."""
+    """Report that JAX cannot transpose a rule, which its own error message does not explain."""
     if trial.mode != "rev":
-        return None  # GRD101 and GRD202 tell what forward mode raises
+        return None  # GRD101 and GRD202 report what forward mode raises
     return Finding(
         RULE.code, Verdict.FAIL,
         f"reverse mode cannot be had from the rule: JAX fails to transpose it ({fault.message}), which it does where a "

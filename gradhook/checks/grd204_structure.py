@@ -1,4 +1,4 @@
-"""Do tangents and gradients have the shapes, dtypes and structure of the values, whatever the function is given?"""
+"""GRD204: tangents and gradients have the shapes, dtypes and structure of the values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ APPLIES = frozenset(ClaimKind)
 def run(probe: Probe) -> Outcome:
     """Trace every mode for float64, float32, bfloat16, rank 0 and size 0; nothing is computed.
 
-    What fits not is advice where the claim does not speak of it, one piece for each dtype and shape.
+    A problem is advice where the claim does not cover it, one finding for each dtype and shape.
     """
     rule_probe = probe.rule_probe()
     reason = "the function is no custom rule" if rule_probe is None else rule_probe.reason
@@ -38,7 +38,7 @@ def _finding(result: StructureResult, probe: Probe) -> Finding:
     where = "the value" if result.mode is None else "forward mode" if result.mode == "fwd" else "reverse mode"
     raised, help = result.problem.startswith("raises "), _HELP
     problem, verdict = result.problem, Verdict.FAIL
-    if not result.claimed:  # one short line: what an exception says more is help
+    if not result.claimed:  # one short line: the rest of an exception goes to the help
         verdict = Verdict.ADVICE
         problem = problem.partition(":")[0] if raised else problem
         help = f"{_HELP}: {result.problem}" if raised else _HELP

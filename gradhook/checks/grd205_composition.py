@@ -1,4 +1,4 @@
-"""GRD205: the derivative is the same inside every transformation and for every choice of differentiated arguments."""
+"""GRD205: the derivative is the same inside every transformation and for every subset of arguments."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ SHOWN = 4
 
 
 def run(probe: Probe) -> Outcome:
-    """jit, vmap, scan, while_loop, cond, checkpoint, linearize, nested calls, every subset of the arguments.
+    """Compare compositions with jit, vmap, scan, while_loop, cond, checkpoint, linearize and nested calls.
 
-    The plain derivative at the same points is the judge; whether it is right is another question's business.
+    Also every subset of the arguments. The reference is the plain derivative at the same points; other checks judge it.
     """
     rule_probe = probe.rule_probe()
     if rule_probe is None:
@@ -46,7 +46,7 @@ def _untraceable(reason: str, probe: Probe) -> Outcome:
 
 
 def _once(trials: list[ConsistencyPair]) -> list[ConsistencyPair]:
-    """The trials, with one for all that raise the same: it is one fault, however often it is met."""
+    """Merge the pairs that raise the same error: it is one fault."""
     raising: dict[str, list[ConsistencyPair]] = {}
     for trial in trials:
         if isinstance(trial.got, DerivativeError):
@@ -82,7 +82,7 @@ def _finding(trial: ConsistencyPair, probe: Probe) -> Finding | None:
 
 
 def _unmapped(trial: ConsistencyPair, fault: DerivativeError, probe: Probe) -> Finding:
-    """Advice: that a function can be mapped is part of no claim; wrong numbers are another matter."""
+    """Advice only: no claim includes that a function can be mapped."""
     what = "cannot be mapped" if trial.mode is None else "not differentiable under vmap"
     text = f"{what}: {trial.name.partition(', ')[0]} raises {fault.message.partition(':')[0]}"
     return Finding(

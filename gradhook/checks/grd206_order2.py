@@ -1,4 +1,4 @@
-"""Is a surrogate, differentiated twice, what was declared, or is its rule lost on the way?"""
+"""GRD206: a surrogate, differentiated twice, keeps its rule and gives the declared derivative."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LOST = "return the decorated function's value from the rule, not the plain one'
 
 
 def run(probe: Probe) -> Outcome:
-    """Differentiate what the rule returns: its value must have the rule again, its derivative is as ``order2`` says."""
+    """Differentiate the rule's results: the value must keep the rule, the derivative follow ``order2``."""
     rule_probe = probe.rule_probe()
     if rule_probe is None or rule_probe.reason:
         return Outcome(RULE.code, Verdict.SKIP, probe.case, note=rule_probe.reason if rule_probe else "no rule")
@@ -73,7 +73,7 @@ def _finding(trial: ConsistencyPair, order2: str | None, probe: Probe) -> Findin
 
 
 def _advised(finding: Finding) -> Finding:
-    """A claim without ``order2=`` is about first derivatives; of several modes one is enough to say."""
+    """Make a finding advice: a claim without ``order2=`` covers first derivatives only."""
     text = "the rule is lost at second order: its value has no rule any more (order2= would claim it)"
     return replace(finding, verdict=Verdict.ADVICE, message=text)
 

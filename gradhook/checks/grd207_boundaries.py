@@ -1,4 +1,4 @@
-"""What is a surrogate left of, on and right of every jump of its value and every bound of its derivative?"""
+"""GRD207: a surrogate is as declared left of, on and right of each jump and each bound."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ APPLIES = frozenset({ClaimKind.SURROGATE})
 ROWS = 6
 """Boundaries that a note shows; the others are counted."""
 SWEEPS = 6
-"""Inputs whose boundaries a note shows."""
+"""The number of inputs with boundaries in a note."""
 DRAWN = 128
 """Samples of a sweep that a picture of it gets, besides the boundaries."""
 _SIDES = ("left of", "on", "right of")
@@ -28,7 +28,7 @@ _TIES = {"even": "half to even", "away": "half away from zero", "up": "half up, 
 
 
 def run(probe: Probe) -> Outcome:
-    """Boundaries were found by sampling and bisection to the last bit; each is a place where rules go wrong."""
+    """Compare value and derivative with the declared ones at three neighbouring numbers of each boundary."""
     rule_probe = probe.rule_probe()
     sweeps = rule_probe.sweeps() if rule_probe else ()
     if rule_probe is None or not sweeps:
@@ -55,7 +55,7 @@ def _staircase(sweep: Sweep) -> Staircase:
 
 
 def _distinct(sweeps: tuple[Sweep, ...]) -> list[Sweep]:
-    """Sweeps with boundaries, those of one argument that show the same told once: elements are mostly alike."""
+    """Sweeps with boundaries, one for each argument and set of boundaries: most elements are alike."""
     found: dict[tuple[object, ...], Sweep] = {}
     for sweep in sweeps:
         rows = tuple((b.at, repr(b.value), repr(b.slope), repr(b.declared)) for b in sweep.discontinuities)
@@ -74,7 +74,7 @@ Problem = tuple[str, str, Discontinuity]
 
 
 def _problems(b: Discontinuity, rule_probe: SurrogateProbe) -> Iterator[Problem]:
-    """What is wrong on one or two of the three places; what is wrong on all of them is no matter of the boundary."""
+    """Errors on one or two of the three places; errors on all of them are not the boundary's."""
     values = [side for side in range(3) if not _same_value(b.value[side], b.reference[side])]
     if 0 < len(values) < 3:
         side = values[0]
@@ -99,7 +99,7 @@ def _same_value(got: float, wanted: float) -> bool:
 
 
 def _allowed(b: Discontinuity, side: int, bounds: str | None) -> tuple[float, ...]:
-    """What the derivative may be: as declared; on a kink of ``derivative_of=`` either side's, or as ``bounds`` says."""
+    """The derivatives allowed: the declared one; on a kink either side's, or as ``bounds`` selects."""
     if side != 1 or not (b.free or (bounds and b.saturates)):
         return () if math.isnan(b.declared[side]) else (b.declared[side],)
     left, on, right = b.slope if math.isnan(b.declared[1]) else b.declared
@@ -127,7 +127,7 @@ def _at(b: Discontinuity, side: int) -> str:
 
 
 def _alike(problems: list[Problem]) -> list[list[Problem]]:
-    """Problems with one remedy are told once."""
+    """Group problems with the same remedy."""
     groups: dict[str, list[Problem]] = {}
     for problem in problems:
         groups.setdefault(problem[1], []).append(problem)
@@ -149,7 +149,7 @@ def _finding(group: list[Problem], probe: Probe) -> Finding:
 
 
 def _table(sweep: Sweep) -> Iterator[str]:
-    """The boundaries of a sweep as a reader wants them: value and derivative left of, on and right of each."""
+    """The boundaries of a sweep as text: value and derivative left of, on and right of each."""
     if sweep.ties:
         yield f"along {sweep.input} ties are rounded {_TIES[sweep.ties]}"
     # The bounds of the derivative first, and of a staircase the steps next to zero.

@@ -1,4 +1,4 @@
-"""Is an exact claim made about what looks like a surrogate, or a surrogate declared that is none?"""
+"""GRD208: find exact claims about surrogates, and surrogates whose rule is exact."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ APPLIES = frozenset({ClaimKind.EXACT, ClaimKind.SURROGATE})
 
 
 def run(probe: Probe) -> Outcome:
-    """A flat value with a derivative is no exact claim; a rule that equals the exact derivative is no surrogate.
+    """Report flat values under an exact claim, and surrogates that equal the exact derivative.
 
     The latter is right all the same, so that it is advice.
 
@@ -63,7 +63,7 @@ def _surrogate(rule_probe: SurrogateProbe, probe: Probe) -> Outcome:
 
 
 def _flat(comparison: DerivativeComparison, mode: Mode, claim: Array, probe: Probe) -> Finding | None:
-    """The first element whose value does not change at all in its surroundings although a derivative is claimed."""
+    """The first element with a derivative although its value is constant in its surroundings."""
     answer = judge_claim(comparison, mode, claim, probe)
     there = np.isfinite(comparison.measured_by(mode).centre)[None, :] & np.isfinite(claim)
     with np.errstate(invalid="ignore"):

@@ -17,7 +17,7 @@ VMAP = "under vmap"
 
 
 def run(probe: Probe) -> Outcome:
-    """Compare pairs of ways at rounding level; asked only where code of a user's could make them differ."""
+    """Compare pairs of programs at rounding level, where the user's code could make them differ."""
     routes = probe.routes()
     if not routes:
         note = "no rule in the function could tell JAX's transformations apart, so its routes agree by construction"
@@ -37,7 +37,7 @@ def _not_compared(name: str, fault: DerivativeError) -> str:
 
 
 def _may_advise(routes: list[ConsistencyPair], probe: Probe) -> bool:
-    """Whether the value can be mapped, and no other question (GRD205, of a rule) says that its derivative cannot."""
+    """Whether the value can be mapped and GRD205 does not already report that its derivative cannot."""
     mapped = not any(
         route.name == VMAP and route.mode is None and isinstance(route.got, DerivativeError) for route in routes
     )
@@ -48,7 +48,7 @@ def _may_advise(routes: list[ConsistencyPair], probe: Probe) -> bool:
 def _answer(route: ConsistencyPair, probe: Probe) -> Finding | None:
     if isinstance(route.got, DerivativeError):
         # Not every function can be mapped (a callback without a vmap method), and that is part of no claim: the note
-        # says so, and where the value can be mapped but not the derivative, that is advice.
+        # reports it, and where the value can be mapped but not the derivative, that is advice.
         return None if route.got.missing else _raised(route, route.got, probe)
     wrong = route.wrong(ADJOINT)
     if route.mode:  # 0 times infinity is nan in one way and left out in another: such a derivative is GRD105's

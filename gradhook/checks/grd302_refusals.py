@@ -1,4 +1,4 @@
-"""Is a bad input refused with the same error, with and without differentiation?"""
+"""GRD302: a bad input raises the same error with and without differentiation."""
 
 from __future__ import annotations
 

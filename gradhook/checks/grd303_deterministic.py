@@ -13,7 +13,7 @@ APPLIES = frozenset({ClaimKind.EXACT, ClaimKind.SURROGATE})
 
 
 def run(probe: Probe) -> Outcome:
-    """Compare two values up to rounding; ask JAX's key-reuse checker where random numbers are drawn."""
+    """Compare two values up to rounding; run JAX's key-reuse checker where random numbers are drawn."""
     findings = [finding for route in probe.repeated() if (finding := _differs(route, probe))]
     if complaint := probe.reused_keys():
         text = f"a PRNG key is used twice: {complaint}"

@@ -1,4 +1,4 @@
-"""Was anything tested, or is the derivative zero wherever it was looked at?"""
+"""GRD410: some derivative of the case is different from zero."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ APPLIES = frozenset({ClaimKind.EXACT})
 
 
 def run(probe: Probe) -> Outcome:
-    """A rule that returns zeros passes where the derivative is zero; one case where it is not tests the claim."""
+    """Report cases without any nonzero derivative: a rule that returns zeros would pass there."""
     paths = [(), *((mode,) for mode in ("fwd", "rev"))] if probe.order > 1 else [()]
     if any(_moves(probe.comparison(path)) for path in paths):
         return Outcome(RULE.code, Verdict.PASS, probe.case)

@@ -1,4 +1,4 @@
-"""Would the check have failed if the derivative were wrong? Asked with ``--self-test``."""
+"""GRD411: wrong derivatives would have failed; run with ``--self-test``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STEPS = 10
 
 
 def run(probe: Probe) -> Outcome:
-    """Make every claim wrong on purpose, in several ways, and see that the judge says so.
+    """Make every derivative wrong in several ways, and report those that the judge does not fail.
 
     Scaled by 1 ± ten tolerances, with its sign flipped, with one argument's part dropped, and with one element off. A
     claim that stays a pass when it is wrong was no check.

@@ -1,4 +1,4 @@
-"""Settle what differences leave open or dispute: proofs of 0, the complex step, noisy derivatives, iterations."""
+"""Adjust verdicts by evidence beyond differences: proofs of 0, the complex step, noise, iterations."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ PROVEN = (COMPLEX_STEP, EQUATIONS)
 def adjust_judgement(
     comparison: DerivativeComparison, mode: Mode, claim: Array, judged: Judgement, probe: Probe
 ) -> Judgement:
-    """The judgement after all that differences do not show: in order, proofs, second witness, excuses of a failure."""
+    """Apply, in order: proofs of 0, the complex step, and excuses of a failure."""
     measured = comparison.measured_by(mode)
     judged = prove_zeros(comparison, mode, claim, measured, judged, probe)
     judged = apply_complex_step(comparison, mode, claim, measured, judged, probe)
@@ -53,7 +53,7 @@ def adjust_judgement(
 def prove_zeros(
     comparison: DerivativeComparison, mode: Mode, claim: Array, measured: Measurement, judged: Judgement, probe: Probe
 ) -> Judgement:
-    """Decide elements whose output provably depends on no input that moves: their derivative is exactly 0."""
+    """Decide elements whose output provably depends on no moving input: their derivative is 0."""
     asked = measured.motionless & np.isfinite(claim) & (judged.verdict == Verdict.UNDECIDED)
     if not asked.any():
         return judged
@@ -73,7 +73,7 @@ def prove_zeros(
 def apply_complex_step(
     comparison: DerivativeComparison, mode: Mode, claim: Array, measured: Measurement, judged: Judgement, probe: Probe
 ) -> Judgement:
-    """Let the complex step decide what differences leave unresolved or dispute; where both speak they must agree."""
+    """Let the complex step decide elements that differences leave unresolved or dispute."""
     steep = np.isin(judged.code, list(NO_SLOPE.values()))
     smooth = np.isin(measured.smoothness, [smoothness_code(shape) for shape in (Smoothness.SMOOTH, Smoothness.EDGE)])
     # A bend that is seen above noise or a plateau alone may lie beside the point: the equations at the point decide.
@@ -90,7 +90,7 @@ def apply_complex_step(
         answered = asked & np.isfinite(found.value) & np.isfinite(found.error)
         # A jump on every step is none if the function is that steep: it is smooth on a scale below the finest step.
         answered &= ~steep | (np.abs(found.value) >= 0.5 * measured.steepest)
-        # A complex step whose own terms round by more than what is disputed says nothing about the dispute.
+        # A complex step whose own terms round by more than what is disputed cannot settle the dispute.
         disputed = (judged.verdict == Verdict.FAIL) & measured.accepted
         answered &= ~disputed | (BAR * found.error <= np.abs(claim - measured.value) / 10)
         judged = _by_witness(claim, measured, judged, found, answered, probe)
@@ -106,7 +106,7 @@ def _unmoved(
     unanswered: Flags,
     probe: Probe,
 ) -> Judgement:
-    """Pass claims of 0 about outputs that no step changes, nor nan nor infinity, where no complex step can be had."""
+    """Pass claims of 0 about outputs that no step, nan or infinity changes, without a complex step."""
     still = unanswered & measured.motionless & (claim == 0) & (judged.verdict == Verdict.UNDECIDED)
     if not still.any():
         return judged
@@ -125,7 +125,7 @@ def _unmoved(
 def pass_cancelled(
     comparison: DerivativeComparison, mode: Mode, claim: Array, measured: Measurement, judged: Judgement, probe: Probe
 ) -> Judgement:
-    """Pass what is a 0 but for the rounding of the terms that cancel in it, where differences give 0 within their bar.
+    """Pass a 0 up to the rounding of the terms that cancel in it, where differences give 0.
 
     An eigenvalue does not change with the phase of a coupling: JAX gives 4e-17, of terms of size 1. These terms, which
     random rounding shows, are their measure. A claim of 0 that is no sum has no terms and stays open.
@@ -151,7 +151,7 @@ def pass_cancelled(
 
 
 def _barely(claim: Array, judged: Judgement) -> Flags:
-    """Claims that pass for the width of the bar alone: a right one lies well inside."""
+    """Claims that pass only because the bar is wide: a right one lies well inside."""
     with np.errstate(invalid="ignore"):
         inside = np.abs(claim - judged.reference) <= judged.tolerance + judged.error / 4
     return np.asarray((judged.verdict == Verdict.PASS) & (judged.witness != EQUATIONS) & ~inside)
@@ -203,7 +203,7 @@ def _by_witness(
 def downgrade_iteration_failures(
     comparison: DerivativeComparison, mode: Mode, claim: Array, judged: Judgement, probe: Probe
 ) -> Judgement:
-    """Take back a failure by less than an iteration on the element's way leaves open of the element itself.
+    """Make a failure undecided if it is smaller than the error of an iteration on the element's path.
 
     Not if the author states an accuracy; an element without an iteration on its way is as exact as any.
     """
@@ -224,19 +224,19 @@ def downgrade_iteration_failures(
 def downgrade_noisy_failures(
     comparison: DerivativeComparison, mode: Mode, claim: Array, measured: Measurement, judged: Judgement, probe: Probe
 ) -> Judgement:
-    """Take back a failure where JAX's own derivative is noisy, or where several directions have no common one."""
+    """Make a failure undecided where AD is noisy, or where slopes along several directions do not add up."""
     failed = judged.verdict == Verdict.FAIL
     if not failed.any():
         return judged
     accused = failed & (measured.smoothness == smoothness_code(Smoothness.SMOOTH))
     with np.errstate(all="ignore"):
         gap, size = np.abs(claim - judged.reference), np.maximum(np.abs(judged.reference), np.abs(claim))
-        # A claim that is all rounding_sensitivity is a wrong gradient, not a noisy one.
+        # A claim that changes altogether under rounding is a wrong gradient, not a noisy one.
         noisy = (
             accused & (gap <= 16 * probe.rounding_sensitivity(comparison.path, mode)) & (gap <= ROUNDING_SHARE * size)
         )
         proven = failed & (np.isin(judged.witness, PROVEN) | (accused & (gap <= ROUNDING_SHARE * size)))
-        # Asked of a claim of 0 as well: 1 - tanh(25)**2 is 0, of terms that round by more than what it should be.
+        # This covers a claim of 0 as well: 1 - tanh(25)**2 is 0, of terms that round by more than what it should be.
         if (proven & ~noisy).any():
             noisy |= proven & (gap <= BAR * probe.roundoff(comparison.path, mode))
     noisy |= failed & _answered(comparison, claim, judged)
@@ -249,7 +249,7 @@ def downgrade_noisy_failures(
 
 
 def _answered(comparison: DerivativeComparison, claim: Array, judged: Judgement) -> Flags:
-    """Directions that move everything, where every coordinate passes and the claims add up: nothing is left to doubt.
+    """Dense directions that add nothing: every coordinate passes and the claims add up.
 
     Differences may fail along such a direction where scales are far apart; only a claim that is not linear is new.
     """
@@ -267,7 +267,7 @@ def _answered(comparison: DerivativeComparison, claim: Array, judged: Judgement)
 def judge_by_differences(
     comparison: DerivativeComparison, claim: Array, measured: Measurement, probe: Probe, rounding: Array | float
 ) -> Judgement:
-    """The judgement by differences alone. A convention at kinks speaks of coordinates.
+    """Judge by differences alone; a kink's convention applies to coordinates only.
 
     Along a direction that moves everything any slope between both sides is kept.
     """

@@ -14,7 +14,7 @@ _NONE: Downcast = ("", "", 0)
 def why(
     comparison: DerivativeComparison, mode: Mode, judged: Judgement, place: tuple[int, int], probe: Probe
 ) -> tuple[str, Downcast]:
-    """The code of an element's cause (empty where it is decided), and the equation that narrows on its way, if any.
+    """The code of an undecided element's cause (else empty), and the narrowing equation, if any.
 
     Reduced precision is a cause only where an equation on the element's own way makes it.
     """

@@ -51,7 +51,7 @@ class ModeComparison:
 
 
 def compare_mode(comparison: DerivativeComparison, mode: Mode, probe: Probe, code: str) -> Outcome:
-    """Judge one mode of a comparison; a claim that is not finite is left to GRD105, an undefined value is left out."""
+    """Judge one mode of a comparison; values and claims that are not finite are left out (see GRD105)."""
     found = evaluate_mode(comparison, mode, probe)
     return (
         _fault(found, comparison, mode, probe, code)
@@ -61,7 +61,7 @@ def compare_mode(comparison: DerivativeComparison, mode: Mode, probe: Probe, cod
 
 
 def evaluate_mode(comparison: DerivativeComparison, mode: Mode, probe: Probe) -> ModeComparison | DerivativeError:
-    """One mode of a comparison, judged; or why it claims nothing."""
+    """One mode of a comparison with its judgement; or the reason why it has no derivative."""
     claim = comparison.autodiff[mode]
     if isinstance(claim, DerivativeError):
         return claim
@@ -130,7 +130,7 @@ def _leaves(compared: ModeComparison, passed: Flags) -> tuple[Resolved, ...]:
 
 
 def _pictured(answer: Outcome, compared: ModeComparison, passed: Flags, plots: PlotSource) -> Outcome:
-    """With the differences of the worst resolved element of a pass, or all derivatives of the first order of others."""
+    """Add plot data: of a pass the worst resolved element, of others all first derivatives."""
     comparison, mode = compared.comparison, compared.mode
     if answer.verdict is Verdict.PASS and passed.any():
         coarse = np.where(passed, np.where(_repeated(compared), -1.0, compared.judgement.resolution), -2.0)
@@ -153,7 +153,7 @@ def _why_nothing(compared: ModeComparison) -> str:
 
 
 def _repeated(compared: ModeComparison) -> Flags:
-    """Directions that move everything, where every coordinate was followed too: they may accuse, but add no doubt."""
+    """Dense directions where every coordinate was followed too: they may accuse, but add no doubt."""
     everything = np.array([label.is_direction for label in compared.comparison.input_labels])
     balanced = np.array([label.part == BALANCED for label in compared.comparison.input_labels])
     return np.broadcast_to(((everything & ~everything.all()) | balanced)[:, None], compared.claimed.shape)
@@ -164,7 +164,7 @@ def _shown(compared: ModeComparison, where: Flags, verdict: Verdict, probe: Prob
     groups: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for d, o in zip(*np.nonzero(where), strict=True):
         groups.setdefault((compared.comparison.input_labels[d].leaf, compared.output(int(o)).leaf), []).append((d, o))
-    # A direction that moves everything repeats what a single coordinate shows; it speaks only where none does.
+    # A direction that moves everything repeats what a single coordinate shows; it is shown only where none is.
     named = {pair: places for pair, places in groups.items() if pair[0] != "direction"} or groups
     gap = relative_gap(compared)
     ranked = sorted(named.values(), key=lambda places: -max(gap[p] for p in places))
@@ -175,7 +175,7 @@ def _shown(compared: ModeComparison, where: Flags, verdict: Verdict, probe: Prob
 
 
 def relative_gap(compared: ModeComparison) -> Array:
-    """How far each claim is off, relative to its own size or what was measured."""
+    """The distance of each claim from its reference, relative to the larger of the two."""
     reference = compared.judgement.reference
     with np.errstate(all="ignore"):
         gap = np.abs(compared.claimed - reference) / np.maximum(
@@ -217,7 +217,7 @@ def _finding(
 
 
 def _solver(compared: ModeComparison, place: tuple[int, int], probe: Probe) -> CustomRuleUse | None:
-    """A rule over a loop that stops at a tolerance, where the claim is so near that the tolerance may be behind it."""
+    """A rule over a loop that stops at a tolerance, if the claim is near enough for that to explain it."""
     rules = [rule for rule in probe.rules_in_use() if rule.iterates and not rule.of_jax]
     column = compared.judgement.reference[:, place[1]]
     near = np.abs(compared.claimed[place] - column[place[0]]) <= SOLVED * np.nanmax(np.abs(column))
@@ -225,7 +225,7 @@ def _solver(compared: ModeComparison, place: tuple[int, int], probe: Probe) -> C
 
 
 def _pattern(compared: ModeComparison, element: ComparedElement) -> str:
-    """What the failing elements between two leaves have in common, as a person would say it."""
+    """The pattern in the failing elements between two leaves, in words."""
     judgement, comparison = compared.judgement, compared.comparison
     wrong = compared.relevant & (judgement.verdict == Verdict.FAIL)
     numbers = Numbers(
@@ -236,7 +236,7 @@ def _pattern(compared: ModeComparison, element: ComparedElement) -> str:
 
 
 def _at_kink(compared: ModeComparison, place: tuple[int, int], verdict: Verdict) -> bool:
-    """Whether an element fails because of the convention at a kink, not by what a second witness says."""
+    """Whether an element fails by the convention at a kink, not by the complex step."""
     by_slopes = compared.judgement.witness[place] == DIFFERENCES
     return verdict is Verdict.FAIL and by_slopes and smoothness_of(compared.measured, place) is Smoothness.KINK
 
@@ -245,6 +245,6 @@ _NO_RESOLUTION = ("GRD401", "GRD402", "GRD403", "GRD404", "GRD408")
 
 
 def _seen(compared: ModeComparison, place: tuple[int, int], cause: str) -> float | None:
-    """The smallest relative error that would have shown; nothing could show where there is no derivative."""
+    """The smallest relative error that would have shown; None where there is no derivative."""
     resolution = float(compared.judgement.resolution[place])
     return resolution if cause not in _NO_RESOLUTION and np.isfinite(resolution) else None

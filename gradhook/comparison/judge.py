@@ -1,4 +1,4 @@
-"""Judge claims against measurements, each element on its own scale; the one place that knows tolerances."""
+"""Judge AD values against measurements, each element on its own scale; all tolerances are here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Flags = NDArray[np.bool_]
 COARSE = 1e-6
 """A comparison that would have missed a relative error of this size is no pass."""
 TINY = float(np.finfo(np.float64).tiny)
-"""Below the smallest normal number there is nothing left to tell apart."""
+"""The smallest normal number; smaller ones are not distinguished."""
 ROUNDING_SHARE = 1e-3
 """At most this part of an element is put down to the rounding of JAX's own derivative."""
 ADJOINT = 1e-10
@@ -30,8 +30,8 @@ class Measurement:
     """A measured derivative for every direction and output, each array of shape (D, m).
 
     ``value`` ± ``error`` where ``accepted``; ``smoothness`` numbers the members of ``model.Smoothness``; ``left`` ±
-    ``left_error`` and ``right`` ± ``right_error`` are the one-sided slopes. ``coarse`` ± ``coarse_error`` is what
-    larger steps say where they say something else than the finest ones (nan where they agree). ``noise`` is the
+    ``left_error`` and ``right`` ± ``right_error`` are the one-sided slopes. ``coarse`` ± ``coarse_error`` is the
+    estimate of larger steps where it differs from that of the finest ones (nan where they agree). ``noise`` is the
     absolute noise of the values, measured or read off their grain (0: rounding only). ``around`` is the steepest slope
     of the surroundings along the same line, ``steepest`` that of the change at the finest step, ``level`` the value
     over the natural scale of a step. ``motionless``: no step changes the value, so that differences know nothing.
@@ -56,7 +56,7 @@ class Measurement:
     centre: Array
 
     def columns(self, columns: slice) -> Measurement:
-        """The part that speaks of some of the columns."""
+        """The measurement restricted to some of its columns."""
         return Measurement(**{field.name: getattr(self, field.name)[..., columns] for field in fields(self)})
 
 
@@ -68,16 +68,16 @@ class Tolerance:
     rtol: float = RTOL
 
     def around(self, claimed: Array) -> Array:
-        """How far a claim may lie from the truth."""
+        """The distance that a claim may lie from the truth."""
         return np.asarray(self.atol + self.rtol * np.abs(claimed))
 
     def resolves(self, bar: Array, size: Array) -> Flags:
-        """Whether a bar is small enough beside an element of this size for a comparison to mean something."""
+        """Whether a bar is small enough beside an element of this size for a comparison to count."""
         return np.asarray(bar <= max(COARSE, self.rtol) * size + self.atol + TINY)
 
 
 def measured_columns(estimate: Measurement, columns: slice) -> Measurement:
-    """The part of an estimate that speaks of some of its columns."""
+    """The measurement restricted to some of its columns."""
     return estimate.columns(columns)
 
 
@@ -102,12 +102,12 @@ class Judgement:
 
 
 DIFFERENCES, COMPLEX_STEP, EQUATIONS, DISAGREE = "differences", "complex step", "equations", "disagree"
-"""What resolves an element: finite differences, the complex step, a proof that nothing depends; or no one, for both
-witnesses speak and differ."""
+"""What resolves an element: finite differences, the complex step, a proof that nothing depends; or neither, as the
+two disagree."""
 
 
 def disputed(claimed: Array, estimate: Measurement, tolerance: Tolerance) -> Flags:
-    """Where a claim is not borne out yet, or the measurement is too coarse to bear it out: look closer there."""
+    """A mask of claims that are not confirmed yet, or measured too coarsely: refine there."""
     with np.errstate(invalid="ignore"):
         gap = np.abs(claimed - estimate.value)
         borne_out = estimate.accepted & (gap <= tolerance.around(claimed) + estimate.error)
@@ -116,7 +116,7 @@ def disputed(claimed: Array, estimate: Measurement, tolerance: Tolerance) -> Fla
 
 
 def inconsistent_outputs(directions: Array, estimate: Measurement) -> Flags:
-    """Outputs (m,) whose slopes along different directions do not add up: they have no derivative, however smooth.
+    """Outputs (m,) whose slopes along different directions do not add up: they have no derivative.
 
     The middle one of three equal numbers does not move along any coordinate, but does when all move.
     """
@@ -139,10 +139,10 @@ def judge(
 ) -> Judgement:
     """Compare claims (D, m) with a measurement; ``kink`` is the declared convention at non-smooth points.
 
-    ``rounding`` (D, m) is what JAX's own derivative may lose at each element. A claim passes if it lies within
-    tolerance, rounding and error bar, and these are small beside the element itself; it fails if it lies outside and
-    the bar can tell. Everything else is undecided, with its cause. A claim of 0 has no size of its own: it is measured
-    by the steepest slope of the surroundings.
+    ``rounding`` (D, m) is the rounding of JAX's own derivative. A claim passes if it lies within tolerance, rounding and
+    error bar, and these are small beside the element itself; it fails if it lies outside and the bar is small enough.
+    Everything else is undecided, with its cause. A claim of 0 has no size of its own: it is measured by the steepest
+    slope of the surroundings.
     """
     with np.errstate(invalid="ignore"):
         # A claim that is all rounding is a wrong gradient, not a noisy one.
@@ -181,7 +181,7 @@ def _smooth(claimed: Array, estimate: Measurement, tolerance: Tolerance, allowed
         agrees = estimate.accepted & (gap <= allowed + bar)
         resolved = tolerance.resolves(bar + allowed - tolerance.around(claimed), own)
         differs = estimate.accepted & ~agrees
-        # The measured slope and the claim bound the element from below; a bar as large as both accuses nothing.
+        # The measured slope and the claim bound the element from below; a bar as large as both proves nothing wrong.
         size = np.maximum(np.abs(claimed), np.abs(estimate.value))
         sure = (bar <= 10 * COARSE * size) | ((bar <= 0.01 * size) & (gap > 10 * bar))
         sure |= tolerance.resolves(bar, size)
@@ -201,7 +201,7 @@ def _kink(
     claimed: Array, estimate: Measurement, tolerance: Tolerance, allowed: Array, kink: str | float | None, verdict: Any,
     code: Any,
 ) -> Answer:  # fmt: skip
-    """At a kink a claim must keep the declared convention; without one it is undecided unless no slope bears it out."""
+    """Judge kinks: by the declared convention, or undecided between the one-sided slopes."""
     with np.errstate(all="ignore"):
         slack = allowed + (0.0 if _is_number(kink) else _side_error(kink, claimed, estimate))
         low, high = np.minimum(estimate.left, estimate.right), np.maximum(estimate.left, estimate.right)
@@ -233,7 +233,7 @@ def _side_error(kink: str | float | None, claimed: Array, estimate: Measurement)
 
 
 def _convention(kink: str | float, claimed: Array, estimate: Measurement, low: Array, high: Array) -> Array:
-    """The slope that a declared convention asks for at a kink."""
+    """The slope that the declared convention selects at a kink."""
     match kink:
         case "left":
             return estimate.left
@@ -253,7 +253,7 @@ NO_SLOPE = {Smoothness.JUMP: "GRD402", Smoothness.CUSP: "GRD403", Smoothness.VER
 def _no_slope(
     claimed: Array, estimate: Measurement, allowed: Array, kink: str | float | None, verdict: Any, code: Any
 ) -> Answer:
-    """No derivative exists at a jump, a cusp or a vertical tangent; at an edge only what the inner side resolves."""
+    """Judge jumps, cusps and vertical tangents as undecided; edges by what the inner side resolves."""
     edge = (estimate.smoothness == _SHAPES.index(Smoothness.EDGE)) & (verdict == Verdict.UNDECIDED)
     code = np.where(edge, "GRD408", code)
     for shape, name in NO_SLOPE.items():
@@ -271,17 +271,17 @@ _SHAPES = list(Smoothness)
 
 
 def smoothness_code(shape: Smoothness) -> int:
-    """The small integer by which ``Estimate.shape`` holds a shape."""
+    """The small integer by which ``Measurement.smoothness`` encodes a class."""
     return _SHAPES.index(shape)
 
 
 def smoothness_of(estimate: Measurement, place: tuple[int, int]) -> Smoothness:
-    """What the function looks like at one element."""
+    """The ``Smoothness`` of the function at one element."""
     return _SHAPES[int(estimate.smoothness[place])]
 
 
 def _table(shape: tuple[int, ...], rows: list[tuple[Flags, Verdict, Any]]) -> Answer:
-    """The first row whose condition holds, element by element."""
+    """Verdict and cause of the first row whose condition holds, element by element."""
     verdict = np.full(shape, Verdict.UNDECIDED, dtype=object)
     code = np.full(shape, "GRD409", dtype=object)
     open_ = np.ones(shape, dtype=bool)

@@ -24,7 +24,7 @@ Text = tuple[str, str]
 
 @dataclass(frozen=True)
 class ComparedElement:
-    """One element of a comparison, of which a message speaks."""
+    """One element of a comparison, with the words for it."""
 
     comparison: DerivativeComparison
     mode: Mode
@@ -42,7 +42,7 @@ class ComparedElement:
         return float(getattr(self.measured, name)[self.place])
 
     def shown(self, value: float) -> str:
-        """A number, with as many digits as it takes to tell the claim from what it was compared with."""
+        """A number with enough digits to tell the claim from its reference."""
         others = (self.get(name) for name in ("value", "left", "right", "coarse"))
         return number(value, needed(float(self.claimed[self.place]), self.reference, *others))
 
@@ -55,7 +55,7 @@ class ComparedElement:
 
     @property
     def reference(self) -> float:
-        """What the claim was compared with: finite differences, the complex step, or a proven 0."""
+        """The number that the claim was compared with: differences, the complex step, or a proven 0."""
         return float(self.judgement.reference[self.place])
 
     @property
@@ -74,7 +74,7 @@ class ComparedElement:
 
     @property
     def measurement(self) -> str:
-        """What resolved the element and what it gives: ``the complex step gives 0.5 ± 2e-16``."""
+        """The evidence that resolved the element: ``the complex step gives 0.5 ± 2e-16``."""
         match self.judgement.witness[self.place]:
             case "equations":
                 return "the output does not depend on it, so the derivative is exactly 0"
@@ -92,7 +92,7 @@ class ComparedElement:
 
 
 def file_line(path: str, line: int) -> str:
-    """``losses.py:31``, of a library ``optax/losses.py:31``: a place, short enough to stand inside a message."""
+    """``losses.py:31``, of a library ``optax/losses.py:31``: short enough for a message."""
     path = path.replace("\\", "/")
     short = path.rpartition("-packages/")[2] if "-packages/" in path else path.rpartition("/")[2]
     return f"{short}:{line}"
@@ -135,7 +135,7 @@ def symbol(comparison: DerivativeComparison, output: Label, input: Label) -> str
 
 
 def solver_help(rule: CustomRuleUse) -> str:
-    """The remedy for a rule over a loop that stops at a tolerance; one rule is known to be inexact by design."""
+    """The remedy for a rule over a loop that stops at a tolerance; one such rule is inexact by design."""
     if rule.name == "_loop_backsolve" and "diffrax" in rule.path:
         return _BACKSOLVE
     return SOLVER

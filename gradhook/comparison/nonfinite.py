@@ -42,7 +42,7 @@ def not_finite(comparison: DerivativeComparison, mode: Mode, claim: Array, probe
 
 
 def _excused(comparison: DerivativeComparison, nan: bool, shape: Smoothness, settled: bool) -> bool:
-    """Where the function itself has no finite slope an infinite claim is no fault; of higher orders, nor is a nan."""
+    """Whether the function itself has no finite slope: then an infinite claim is no fault."""
     if comparison.path:
         return shape is not Smoothness.SMOOTH or not settled
     return not nan and shape in (*NO_SLOPE, Smoothness.EDGE)

@@ -31,7 +31,7 @@ BALANCED = " (balanced)"
 
 @dataclass(frozen=True)
 class Label:
-    """The name of one real number in a tree: ``params['w'][0, 2]``, with ``.imag`` for a complex one's second half.
+    """The name of one real number in a tree: ``params['w'][0, 2]``, with ``.imag`` for imaginary parts.
 
     The leaf ``direction`` names a direction that moves everything; the part ``ALONG`` one that moves a leaf alone.
     """
@@ -57,7 +57,7 @@ class Label:
 
 @dataclass(frozen=True)
 class DerivativeError:
-    """Why a derivative could not be had: ``missing`` if JAX has no such mode for the function, else an exception."""
+    """Why a derivative is not available: ``missing`` if JAX has no such mode, else an exception."""
 
     missing: bool
     message: str
@@ -67,7 +67,7 @@ class DerivativeError:
 
 @dataclass(frozen=True)
 class Pullbacks:
-    """Cotangents of several signs and sizes, pulled back: they show a rule that is not linear in its cotangent.
+    """Pullbacks of cotangents of several signs and sizes, which test linearity in the cotangent.
 
     Each is a combination ``mix`` (e, r) of the r cotangents whose pullbacks are claimed; ``autodiff`` (D, e) are the
     pullbacks along the directions of the comparison.
@@ -79,7 +79,7 @@ class Pullbacks:
 
 @dataclass(frozen=True)
 class ComplexStep:
-    """The complex step of the numbers of a comparison: ``value`` ± ``error``, each (D, columns); nan where it has none.
+    """The complex step: ``value`` ± ``error``, each (D, columns); nan where it is not available.
 
     ``error`` is the roundoff of the derivative's own terms. ``reason`` names what keeps some numbers from it.
     """
@@ -91,7 +91,7 @@ class ComplexStep:
 
 @dataclass(frozen=True)
 class DerivativeComparison:
-    """One function R^n -> R^m along D directions: what finite differences measure and what each mode claims.
+    """One function R^n -> R^m along D directions: its measured and its AD derivatives.
 
     ``measured`` is an estimate of shape (D, m + r): the m outputs, then r fixed combinations of them (``weights``
     (r, m)) where the outputs are too many to be pulled back one by one; then reverse mode is compared on those.
@@ -114,16 +114,16 @@ class DerivativeComparison:
         return len(self.path) + 1
 
     def measured_by(self, mode: Mode) -> Measurement:
-        """The measurement of the numbers that the claims of a mode speak of."""
+        """The measurement of the columns of a mode."""
         return measured_columns(self.measured, self.columns(mode))
 
     def columns(self, mode: Mode) -> slice:
-        """The columns of ``measured`` that the claims of a mode speak of."""
+        """The columns of ``measured`` that belong to a mode."""
         outputs = len(self.output_labels)
         return slice(outputs, None) if mode == "rev" and len(self.weights) else slice(0, outputs)
 
     def column_labels(self, mode: Mode) -> tuple[Label, ...]:
-        """The names of the columns that the claims of a mode speak of."""
+        """The labels of the columns of a mode: outputs, or combinations of outputs."""
         if mode == "rev" and len(self.weights):
             return tuple(Label("combination", (k,)) for k in range(len(self.weights)))
         return self.output_labels
@@ -131,7 +131,7 @@ class DerivativeComparison:
 
 @dataclass(frozen=True)
 class GivenValues:
-    """What the author gave: a value (m,), a derivative along each direction (D, m); None where nothing was given.
+    """The author's value (m,) and derivative along each direction (D, m); None where none was given.
 
     ``terms`` is the size of what each number of the derivative sums.
     """
@@ -165,14 +165,14 @@ class CustomRuleUse:
 
     @property
     def place(self) -> tuple[str | None, int | None]:
-        """Where a finding about it stands: in the user's code if it is there at all."""
+        """The place of a finding about the rule: in the user's code if possible."""
         path, line = self.used if self.used[0] else (self.path, self.line)
         return path or None, line or None
 
 
 @dataclass(frozen=True)
 class NonfiniteSource:
-    """The equation of a derivative program that makes it infinite or nan: its primitive, its place, the usual cause."""
+    """The equation that makes a derivative infinite or nan: primitive, place and usual cause."""
 
     primitive: str
     path: str
@@ -182,7 +182,7 @@ class NonfiniteSource:
 
 @dataclass(frozen=True)
 class RaisesResult:
-    """What happened to an input that must be refused: exception per route (``""`` where none was raised)."""
+    """The errors of an input that must be refused, by route (empty where none was raised)."""
 
     expected: str
     routes: Mapping[str, str]
@@ -201,7 +201,7 @@ class LocatedError:
 
 @dataclass(frozen=True)
 class ConsistencyPair:
-    """The same numbers computed in two ways that must agree to rounding: what is compared, and both results.
+    """The same numbers computed in two ways that must agree to rounding, and both results.
 
     ``allowed`` is how far each element may lie from its other because of its rounding, or of a loop that stops early.
     """
@@ -213,7 +213,7 @@ class ConsistencyPair:
     allowed: Array | float = 0.0
 
     def wrong(self, relative: float) -> Flags:
-        """Where the two differ, each element on its own scale."""
+        """A mask of the elements where the two differ, each on its own scale."""
         if isinstance(self.got, DerivativeError):
             return np.zeros(self.expected.shape, dtype=bool)
         return differ(self.got, self.expected, relative, self.allowed)
@@ -226,7 +226,7 @@ class ConsistencyPair:
 
 
 class PlotSource(Protocol):
-    """What pictures of answers are drawn from."""
+    """The data of plots."""
 
     def curve(self, path: tuple[Mode, ...], mode: Mode, place: tuple[int, int]) -> Curve | None:
         """The differences behind one element of a comparison."""
@@ -236,7 +236,7 @@ class PlotSource(Protocol):
 
 
 class Probe(Protocol):
-    """A function held at a case, with instruments."""
+    """A function held at a case, with everything that checks may read of it."""
 
     @property
     def case(self) -> str: ...
@@ -253,16 +253,16 @@ class Probe(Protocol):
     @property
     def self_test(self) -> bool: ...
     def plots(self) -> PlotSource | None:
-        """What pictures of the answers are drawn from; None where nobody wants any."""
+        """The data of plots; None if no plots are made."""
 
     def comparison(self, path: tuple[Mode, ...] = ()) -> DerivativeComparison | DerivativeError:
         """The function (empty path) or the derivative reached by a path of modes."""
 
     def special_inputs(self) -> tuple[str, str]:
-        """What is special about the given inputs and what would not show there; empty: nothing is asked beside them."""
+        """The special property of the given inputs, and the errors that it hides; empty to skip the test."""
 
     def beside(self, which: int = 0) -> Probe | str:
-        """The same questions at a generic point near by, the nearer the larger ``which`` is (up to 2); or why not."""
+        """The same case at a generic point near by, nearer for larger ``which`` (up to 2); or why not."""
 
     def given_values(self) -> GivenValues: ...
     def gradient_dtypes(self) -> list[tuple[Label, str, str]]:
@@ -278,39 +278,39 @@ class Probe(Protocol):
         """The custom rules and ``stop_gradient`` that the function uses."""
 
     def without(self, removed: frozenset[int], path: tuple[Mode, ...], mode: Mode) -> Array | DerivativeError:
-        """What a mode claims if the rules_in_use of these positions are replaced by the code under them."""
+        """The derivative by a mode with the code under some rules in their place."""
 
     def nonfinite_source(self, mode: Mode, row: int, column: int) -> NonfiniteSource | None:
-        """What first makes the claim of a mode not finite, for a direction and an output (or combination)."""
+        """The equation that first makes a mode's derivative not finite, for a direction and a column."""
 
     def constants(self) -> tuple[tuple[str, int], ...]:
-        """Where values under ``stop_gradient`` are held at the base point, as the author asked."""
+        """The places where ``stop_gradient`` values are held at the base point."""
 
     def raises_result(self) -> RaisesResult | None: ...
     def surrogate_values(self) -> SurrogateValues | None: ...
     def rounding_sensitivity(self, path: tuple[Mode, ...], mode: Mode) -> Array:
-        """How far the claims of a mode move when the point does by a few units in its last place: their rounding."""
+        """The change of a mode's derivative when the point moves by a few units in its last place."""
 
     def rounding(self, path: tuple[Mode, ...], mode: Mode) -> Array | float:
-        """What the claims of a mode may lose by rounding, (D, columns); 0 where it would cost too much to know."""
+        """The rounding of a mode's derivative, (D, columns); 0 where it would cost too much to compute."""
 
     def roundoff(self, path: tuple[Mode, ...], mode: Mode | None, inputs: bool = False) -> Array | float:
-        """How far rounding of every step may move the claims of a mode, (D, columns); of None, the value (m,).
+        """The rounding of a mode's derivative by random rounding, (D, columns); of None, the value's (m,).
 
-        With ``inputs`` also rounding of the inputs. It is asked where numbers disagree.
+        With ``inputs`` also rounding of the inputs. It is computed where numbers disagree.
         """
 
     def independent(self, path: tuple[Mode, ...], mode: Mode) -> Flags:
-        """Where an output depends on no input that a direction moves, (D, columns), as far as that can be proven."""
+        """Elements (D, columns) whose output provably depends on no input that moves."""
 
     def unaffected_by_nan(self, path: tuple[Mode, ...], mode: Mode) -> Flags:
-        """Where nan and both infinities in place of the moved inputs change no bit of the output, (D, columns)."""
+        """Elements (D, columns) whose output is the same, bit for bit, for nan and both infinities."""
 
     def witness(self, path: tuple[Mode, ...], mode: Mode) -> ComplexStep | None:
-        """What the complex step says of the numbers that a mode claims; None where it cannot be asked."""
+        """The complex step of the numbers of a mode; None where it is not available."""
 
     def locate(self, mode: Mode, row: int, column: int) -> LocatedError | None:
-        """Which input a disagreement along a direction that moves everything belongs to, of many inputs."""
+        """The input, of many, that a disagreement along a direction belongs to."""
 
     def routes(self) -> list[ConsistencyPair]:
         """Pairs of ways to compute the same numbers: vmap and a loop, one argument alone and all together, …"""
@@ -319,17 +319,17 @@ class Probe(Protocol):
         """Values of several calls with the same arguments."""
 
     def reused_keys(self) -> str:
-        """What JAX says about a PRNG key that is used twice; empty if none is."""
+        """JAX's error about a PRNG key that is used twice; empty if there is none."""
 
     @property
     def is_surrogate(self) -> bool:
         """Whether the claim is a surrogate's."""
 
     def rule_probe(self) -> SurrogateProbe | None:
-        """What more can be asked of a function with a rule of its own; None for any other."""
+        """The probe of a function with a rule of its own; None for any other."""
 
     def exact_arguments(self) -> Probe | None:
         """A surrogate as a function of the arguments in which it is claimed to be exact."""
 
     def declared_function(self) -> Probe | None:
-        """The function whose derivative a surrogate is declared to have, on its own."""
+        """The function whose derivative a surrogate is declared to have, as an exact claim."""

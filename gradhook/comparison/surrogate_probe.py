@@ -1,4 +1,4 @@
-"""What is known of a custom rule beyond its first derivative at one point, in the words in which checks read it?"""
+"""The probe of a function with a rule of its own, and the records that checks read from it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Triple = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class SurrogateValues:
-    """What a surrogate is held to: its value and its claims beside the declared ones, flattened.
+    """Values and derivatives of a surrogate beside the declared ones, flattened.
 
     ``values`` maps a route (``under jit``, …) to the value there, of every output, or why there is none; ``references``
     are the values of ``forward=``, called plainly and compiled. ``declared`` is (D, m), nan where nothing was declared;
@@ -43,17 +43,17 @@ class SurrogateValues:
     value_rounding: Array | float = 0.0
 
     def ways(self, mode: Mode) -> tuple[Array, ...]:
-        """The declared derivative, then what is as good, laid out like the claim of a mode."""
+        """The declared derivative, then its alternatives, laid out like the derivative of a mode."""
         combined = mode == "rev" and len(self.weights) > 0
         every = (self.declared, *self.allowed)
         return tuple(way @ self.weights.T if combined else way for way in every)
 
     def margin(self, mode: Mode, claim: Array, way: Array) -> Array:
-        """How far each number of a claim may lie from what was declared."""
+        """The distance that each number may lie from the declared one."""
         return margin(claim, way, SURROGATE, self._allowed(mode))
 
     def as_declared(self, mode: Mode, claim: Array) -> Flags:
-        """Where a claim is one of the ways up to rounding, each number on its own scale; or nothing was declared."""
+        """A mask of numbers that equal a declared one up to rounding, or have none."""
         allowed, ways = self._allowed(mode), self.ways(mode)
         return np.asarray(np.any([~differ(claim, way, SURROGATE, allowed) for way in ways], axis=0) | np.isnan(ways[0]))
 
@@ -63,7 +63,7 @@ class SurrogateValues:
 
 @dataclass(frozen=True)
 class StructureResult:
-    """Whether the derivative takes what the function takes, in one dtype or shape: ``""`` or what is wrong with it.
+    """Whether the derivative takes one dtype or shape that the function takes: empty, or the problem.
 
     ``claimed``: whether that dtype or shape is part of the claim.
     """
@@ -78,10 +78,10 @@ class StructureResult:
 
 @dataclass(frozen=True)
 class Discontinuity:
-    """A place, to the last bit, at which the value (``jumps``) or the derivative of one output leaps.
+    """A place, to the last bit, at which the value (``jumps``) or the derivative of one output jumps.
 
     ``at`` are three neighbouring floating point numbers of one input; ``reference`` and ``declared`` are what
-    ``forward=`` and the declared derivative say there, nan where nothing was declared; ``rounding`` is how far it may
+    ``forward=`` and the declared derivative give there, nan where nothing was declared; ``rounding`` is how far it may
     move ``slope`` and ``declared`` apart. ``free`` where the declared derivative is that of a function with a kink
     here, so that either side's is as good on the boundary itself.
     """
@@ -113,7 +113,7 @@ class Discontinuity:
 
 @dataclass(frozen=True)
 class Mismatch:
-    """A point of a sweep at which the function is not what was declared."""
+    """A point of a sweep at which the function differs from the declaration."""
 
     input: str
     at: float
@@ -157,11 +157,11 @@ class ActiveRules:
 
 
 class SurrogateProbe(Protocol):
-    """What can be asked of a function with a rule of its own."""
+    """A function with a rule of its own, with everything that checks may read of it."""
 
     @property
     def reason(self) -> str:
-        """Why nothing of it can be asked; ``""`` where it can."""
+        """The reason why nothing can be computed; empty where it can."""
 
     @property
     def order2(self) -> str | None: ...

@@ -1,4 +1,4 @@
-"""What is asked of a function: in which situation, and with which claims?"""
+"""The case that is checked, and the options of its check."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gradhook.numerics.function import Wrt
 
 @dataclass(frozen=True)
 class CheckCase:
-    """A case as the checker has understood it: arguments, and what the author says about them."""
+    """One case: the arguments, and what the author states about them."""
 
     name: str
     args: tuple[Any, ...]
@@ -28,7 +28,7 @@ class CheckCase:
 
 @dataclass(frozen=True)
 class CheckOptions:
-    """What a claim asks for in every case."""
+    """The options of a claim, the same for each of its cases."""
 
     order: int = 1
     self_test: bool = False

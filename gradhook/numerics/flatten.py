@@ -1,4 +1,4 @@
-"""Which real numbers is a tree of arrays made of, what are they called, and where do they come from?
+"""Lay out the floating leaves of a tree of arrays in one vector, and name its elements.
 
 A function of trees becomes a function from R^n to R^m: floating leaves are laid out in one float64 vector, a complex
 leaf as its real parts and then its imaginary parts.
@@ -38,7 +38,7 @@ class LeafInfo:
 
     @property
     def size(self) -> int:
-        """How many real numbers it holds."""
+        """The number of real numbers that it holds."""
         return math.prod(self.shape) * (2 if self.complex else 1)
 
     def labels(self) -> list[Label]:
@@ -101,14 +101,14 @@ def _real_parts(value: Any, leaf: LeafInfo) -> Any:
 
 
 def is_floating(leaf: Any) -> bool:
-    """Whether a leaf is differentiated: a floating or complex array or scalar (a key array is none)."""
+    """Whether a leaf is differentiated: a floating or complex array or scalar, but no key array."""
     if isinstance(leaf, (bool, int, str, bytes)) or not (isinstance(leaf, (float, complex)) or hasattr(leaf, "dtype")):
         return False
     return bool(jnp.issubdtype(_dtype(leaf), jnp.inexact))
 
 
 def is_array(leaf: Any) -> bool:
-    """Whether a leaf is an array or a number at all (else it is static)."""
+    """Whether a leaf is an array or a number; other leaves are static."""
     return isinstance(leaf, (bool, int, float, complex)) or hasattr(leaf, "dtype")
 
 

@@ -1,4 +1,4 @@
-"""How does a function of trees, held at some arguments, become a function from R^n to R^m?"""
+"""Turn a function of trees at some arguments into a function from R^n to R^m."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Wrt = int | str | Sequence[int | str] | None
 
 @dataclass(frozen=True)
 class BoundArguments:
-    """Arguments of a function, drawn: all leaves, which of them are differentiated, and how to put them together."""
+    """Drawn arguments: all leaves, the differentiated ones, and the tree that holds them."""
 
     leaves: tuple[Any, ...]
     moved: tuple[int, ...]
@@ -51,10 +51,10 @@ class BoundArguments:
 
 @dataclass(frozen=True)
 class FlatFunction:
-    """A function of vectors: ``call`` maps R^n to R^m, ``inputs`` and ``outputs`` name the numbers on both sides.
+    """A function of vectors: ``call`` maps R^n to R^m; ``inputs`` and ``outputs`` label the numbers.
 
     ``of_leaves`` is the same function of the list of differentiated leaves, ``to_leaves`` the one from that list to the
-    list of floating output leaves; in both, stopped values that the author wants held move.
+    list of floating output leaves; in both, stopped values move even if the author declares them constant.
     """
 
     call: Callable[[Any], Any]
@@ -71,7 +71,7 @@ class FlatFunction:
 
     @property
     def point(self) -> Array:
-        """Where the function is held, (n,)."""
+        """The point (n,) at which the function is held."""
         return self.arguments.point
 
     @cached_property
@@ -89,7 +89,7 @@ class FlatFunction:
 def bind_arguments(
     function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], wrt: Wrt, random: np.random.Generator
 ) -> BoundArguments:
-    """Draw the specs among the arguments, promote floating leaves to float64, and select those to differentiate.
+    """Draw the specs among the arguments, promote floats to float64, and select the differentiated leaves.
 
     What the function itself holds fixed (``nondiff_argnums``, ``static_argnames``) is handed over as it is.
 
@@ -122,7 +122,7 @@ def bind_arguments(
 
 
 def differentiated(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], wrt: Wrt) -> Wrt:
-    """``wrt``, or where nothing was said every argument but those that the function holds fixed, if there are such."""
+    """``wrt``; if it is None and the function holds arguments fixed, all other arguments."""
     kept = fixed_names(function, len(args), kwargs)
     if wrt is not None or not kept:
         return wrt
@@ -139,7 +139,7 @@ def _sealed(args: tuple[Any, ...], kwargs: Mapping[str, Any], names: Sequence[st
 
 
 def _value(given: Any, still: bool, random: np.random.Generator) -> Any:
-    """What the function is handed for a leaf; an array cannot be hashed, so one that is held fixed is promoted too."""
+    """The value that is passed for a leaf; arrays that are held fixed are promoted too."""
     if isinstance(given, OpaqueArgument):
         value = sample_fixed(given.value, random)
         return _promote(value) if hasattr(value, "dtype") and hasattr(value, "shape") else value
@@ -150,18 +150,18 @@ def _value(given: Any, still: bool, random: np.random.Generator) -> Any:
 
 
 def shape_remedy(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
-    """What to write instead of whole numbers in a tuple that look like a shape; empty where there are none."""
+    """A hint for whole numbers in a tuple that look like a shape; empty where there are none."""
     shape = next((value for value in (*args, *kwargs.values()) if _is_shape(value)), None)
     return f"did you mean normal({', '.join(map(str, shape))}), an array of the shape {shape}?" if shape else ""
 
 
 def _is_shape(value: Any) -> bool:
-    """Whether a value is a tuple of sizes, as it stands where an array of that shape may be meant."""
+    """Whether a value is a tuple of sizes, where an array of that shape may be meant."""
     return isinstance(value, tuple) and len(value) > 0 and all(type(size) is int and size > 0 for size in value)
 
 
 def flatten_function(function: Callable[..., Any], arguments: BoundArguments) -> FlatFunction:
-    """Hold a function at arguments; falls back to eager evaluation where it cannot be traced."""
+    """Flatten a function at its arguments; evaluated eagerly where it cannot be traced."""
 
     def floating_outputs(moved: list[Any]) -> list[tuple[str, Any]]:
         args, kwargs = arguments.rebuild(moved)

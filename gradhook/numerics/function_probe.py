@@ -1,4 +1,4 @@
-"""What can be asked of a function held at a case? The probe that checks are handed."""
+"""The implementation of the probe that checks receive."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ from gradhook.numerics.user_values import jacobian, vector
 
 @dataclass(frozen=True)
 class FunctionProbe:
-    """The probe: a function held at a situation; everything is computed when first asked for, and once."""
+    """A function held at a case; each result is computed at first use, and once."""
 
     function: Callable[..., Any]
     check_case: CheckCase
@@ -70,7 +70,7 @@ class FunctionProbe:
 
     @property
     def order(self) -> int:
-        """Up to which order derivatives are claimed."""
+        """The highest order of the claimed derivatives."""
         return self.options.order
 
     @property
@@ -80,16 +80,16 @@ class FunctionProbe:
 
     @property
     def tolerance(self) -> Tolerance:
-        """For each element."""
+        """The tolerance of each element."""
         return self.options.tolerance
 
     @property
     def self_test(self) -> bool:
-        """Whether the checks are to prove that they would have failed."""
+        """Whether the checks must prove that a wrong derivative would have failed."""
         return self.options.self_test
 
     def plots(self) -> PlotData | None:
-        """What pictures of the answers are drawn from, where they are wanted."""
+        """The data of plots; None unless the options ask for curves."""
         return PlotData(self.differentiator) if self.options.curves else None
 
     @property
@@ -104,7 +104,7 @@ class FunctionProbe:
 
     @property
     def held(self) -> FlatFunction:
-        """The function as a map from R^n to R^m, with stopped values held constant where the author says so."""
+        """The function as a map from R^n to R^m, with stopped values constant if the author states so."""
         return self._frozen_function.held
 
     @cached_property
@@ -123,7 +123,7 @@ class FunctionProbe:
 
     @cached_property
     def differentiator(self) -> Differentiator:
-        """Where the function is measured."""
+        """The function with its directions, programs and comparisons."""
         d = self.options
         return Differentiator(
             self.held, self.seed, d.modes or MODES, d.tolerance, d.step, self.clock, d.order, d.curves
@@ -134,17 +134,17 @@ class FunctionProbe:
         return self.differentiator.comparison(path)
 
     def special_inputs(self) -> tuple[str, str]:
-        """What is special about the given inputs, and what would not show there; empty where nothing is asked beside.
+        """The special property of the given inputs, and the errors that it hides; empty to skip the test.
 
-        Nothing is where the author speaks of this very point (a kink, a value, a derivative, values held constant) or
-        sets the step, nor where the function cannot be traced.
+        The test is skipped where the author declares something about this very point (a kink, a value, a derivative,
+        values held constant) or sets the step, nor where the function cannot be traced.
         """
         d, s = self.options, self.check_case
         here = d.step is not None or d.frozen or any(said is not None for said in (s.kink, s.value, s.derivative))
         return ("", "") if here or not self.held.traceable else beside.special_inputs(self.held)
 
     def beside(self, which: int = 0) -> FunctionProbe | str:
-        """The same questions at a generic point near by, from the ``which``-th size of the moves on; or why not."""
+        """The same case at a generic point near by, from size ``which`` of the moves on; or why not."""
         for size in beside.SIZES[which:]:
             point = beside.neighbour(self.held, self.seed, size)
             found = None if point is None else self.differentiator.beside(point)
@@ -163,7 +163,7 @@ class FunctionProbe:
         return made
 
     def given_values(self) -> GivenValues:
-        """What the author gave independently, flattened."""
+        """The values and derivatives that the author gave, flattened."""
         derivative = self.check_case.derivative
         if derivative is None and self.options.exact is not None:
             args, kwargs = self.arguments.rebuild(self.arguments.space.split(jnp.asarray(self.arguments.point)))
@@ -202,7 +202,7 @@ class FunctionProbe:
         return self._rewriter.rules_in_use
 
     def without(self, removed: frozenset[int], path: tuple[Mode, ...], mode: Mode) -> Array | DerivativeError:
-        """What a mode claims if the rules_in_use of these positions are replaced by the code under them."""
+        """The derivative by a mode with the code under some rules in their place."""
         return self._rewriter.claim(removed, path, mode)
 
     @cached_property
@@ -210,45 +210,45 @@ class FunctionProbe:
         return RuleRewriter(self.differentiator, self.function)
 
     def nonfinite_source(self, mode: Mode, row: int, column: int) -> NonfiniteSource | None:
-        """What first makes the claim of a mode not finite, for a direction and an output (or combination)."""
+        """The equation that first makes a mode's derivative not finite, for a direction and a column."""
         return of_claim(self.differentiator, mode, row, column)
 
     def constants(self) -> tuple[tuple[str, int], ...]:
-        """Where values under ``stop_gradient`` are held at the base point, as the author asked."""
+        """The places where ``stop_gradient`` values are held at the base point."""
         return self._frozen_function.places
 
     def raises_result(self) -> RaisesResult | None:
-        """What happens to an input that must be refused."""
+        """The errors of an input that must be refused; None for other cases."""
         if self.check_case.error is None:
             return None
         return raises_result(self.function, self.arguments, self.check_case, self.options.modes or MODES)
 
     def rounding_sensitivity(self, path: tuple[Mode, ...], mode: Mode) -> Array:
-        """How far the claims of a mode move when the point does by a few units in its last place."""
+        """The change of a mode's derivative when the point moves by a few units in its last place."""
         return self.differentiator.rounding_sensitivity(path, mode)
 
     def rounding(self, path: tuple[Mode, ...], mode: Mode) -> Array | float:
-        """What the claims of a mode may lose by rounding; 0 where it would cost too much to know."""
+        """The rounding of a mode's derivative; 0 where it would cost too much to compute."""
         return self.differentiator.rounding(path, mode)
 
     def roundoff(self, path: tuple[Mode, ...], mode: Mode | None, inputs: bool = False) -> Array | float:
-        """How far rounding of every step, and of the inputs, may move the claims of a mode; of None, the value."""
+        """The rounding of a mode's derivative by random rounding; for mode None, that of the value."""
         if (path, mode, inputs) not in self._roundoffs:
             self._roundoffs[path, mode, inputs] = witnesses.roundoff(self.differentiator, path, mode, inputs)
         return self._roundoffs[path, mode, inputs]
 
     def independent(self, path: tuple[Mode, ...], mode: Mode) -> Flags:
-        """Where an output provably depends on no input that a direction moves, (D, columns)."""
+        """Elements (D, columns) whose output provably depends on no input that moves."""
         if (path, mode) not in self._independent:
             self._independent[path, mode] = witnesses.independent(self.differentiator, path, mode)
         return self._independent[path, mode]
 
     def unaffected_by_nan(self, path: tuple[Mode, ...], mode: Mode) -> Flags:
-        """Where nan and both infinities in place of the moved inputs change no bit of the output, (D, columns)."""
+        """Elements (D, columns) whose output is the same, bit for bit, for nan and both infinities."""
         return witnesses.unaffected_by_nan(self.differentiator, path, mode)
 
     def witness(self, path: tuple[Mode, ...], mode: Mode) -> ComplexStep | None:
-        """What the complex step says of the numbers that a mode claims; None where it cannot be asked."""
+        """The complex step of the numbers of a mode; None where it is not available."""
         if path not in self._witnesses:
             self._witnesses[path] = witnesses.witness(self.differentiator, path)
         found, comparison = self._witnesses[path], self.comparison(path)
@@ -270,7 +270,7 @@ class FunctionProbe:
         return {}
 
     def locate(self, mode: Mode, row: int, column: int) -> LocatedError | None:
-        """Which input a disagreement along a direction that moves everything belongs to, of many inputs."""
+        """The input, of many, that a disagreement along a direction belongs to."""
         return bisection.locate(self.differentiator, mode, row, column)
 
     def routes(self) -> list[ConsistencyPair]:
@@ -282,11 +282,11 @@ class FunctionProbe:
         return repeatability.repeated(self.held, self.clock)
 
     def reused_keys(self) -> str:
-        """What JAX says about a PRNG key that is used twice; empty if none is."""
+        """JAX's error about a PRNG key that is used twice; empty if there is none."""
         return repeatability.reused_keys(self.held)
 
     def surrogate_values(self) -> SurrogateValues | None:
-        """What a surrogate is held to, beside what it does."""
+        """The values and derivatives of a surrogate beside the declared ones; None for other claims."""
         d = self.options
         said = (d.forward, d.derivative_of, d.rule, self.check_case.tangent)
         return self._rule_probe.surrogate_values if any(given is not None for given in said) else None
@@ -297,7 +297,7 @@ class FunctionProbe:
         return self.options.surrogate
 
     def rule_probe(self) -> RuleProbe | None:
-        """What more can be asked of a surrogate, and of a function that is a custom rule itself."""
+        """The probe of a surrogate, or of a function that is a custom rule itself; else None."""
         return self._rule_probe if self.options.surrogate or rule_of(self.function) is not None else None
 
     @cached_property
@@ -314,7 +314,7 @@ class FunctionProbe:
         return self._exact(self.function, self.options.exact_in) if self.options.exact_in else None
 
     def declared_function(self) -> FunctionProbe | None:
-        """The function whose derivative a surrogate is declared to have, on its own."""
+        """The function whose derivative a surrogate is declared to have, as an exact claim."""
         other = self.options.derivative_of
         if other is None:
             return None

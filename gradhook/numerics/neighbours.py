@@ -31,14 +31,14 @@ CLOSE = 1e-6
 
 
 def special_inputs(held: FlatFunction) -> tuple[str, str]:
-    """What is special about the given inputs, and what would not show there; empty where nothing is."""
+    """The special property of the given inputs, and the errors that it hides; empty where there is none."""
     words = [special(leaf, values) for leaf, values in _parts(held)]
     found = next((one for one in words if one[0]), ("", ""))
     return found if found[0] else _twins(held)
 
 
 def neighbour(held: FlatFunction, seed: str, size: float) -> Array | None:
-    """A point (n,) beside the one at which a function is held; None where a definite matrix would not stay so."""
+    """A point (n,) beside that of ``held``; None where a definite matrix would not stay definite."""
     parts, twins = _parts(held), _equal_leaves(held)
     keeps = _promises_symmetry(held)
     found = []
@@ -52,7 +52,7 @@ def neighbour(held: FlatFunction, seed: str, size: float) -> Array | None:
 
 
 def special(leaf: LeafInfo, values: Array) -> tuple[str, str]:
-    """What coincides in one given array, and what would not show there."""
+    """The special property of one given array, and the errors that it hides."""
     finite = values[np.isfinite(values)]
     if not _is_given(leaf) or not finite.size or _is_rotation(leaf, values):
         return "", ""
@@ -108,7 +108,7 @@ def _is_symmetric(leaf: LeafInfo, values: Array) -> bool:
 
 
 def _is_rotation(leaf: LeafInfo, values: Array) -> bool:
-    """Whether a matrix is orthogonal and not symmetric: then it is likely meant to be, and generic as it is."""
+    """Whether a matrix is orthogonal and not symmetric: then it is likely meant so, and generic already."""
     if leaf.complex or len(leaf.shape) != 2 or leaf.shape[0] != leaf.shape[1] or _is_symmetric(leaf, values):
         return False
     matrix = values.reshape(leaf.shape)
@@ -155,7 +155,7 @@ def _ordered(before: Array, after: Array, axis: int) -> Array:
 
 
 def _promises_symmetry(held: FlatFunction) -> bool:
-    """Whether a linear solve inside is told that its operator is symmetric, as ``jax.scipy.sparse.linalg.cg`` does."""
+    """Whether a linear solve inside declares its operator symmetric, as ``jax.scipy.sparse.linalg.cg`` does."""
     return any(_is_symmetric_solve(equation) for equation in traverse.equations(held.jaxpr))
 
 

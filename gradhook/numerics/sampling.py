@@ -22,7 +22,7 @@ def generator(*names: object) -> np.random.Generator:
 
 
 def sample(spec: Spec, random: np.random.Generator) -> Any:
-    """An array (or a PRNG key) for a spec.
+    """Draw an array (or a PRNG key) for a spec.
 
     Floating values have all the digits of float64, so that a cast to a narrower format in a rule shows.
 

@@ -1,4 +1,4 @@
-"""What numbers did the author give for a value or a derivative, laid out like those of the function?"""
+"""Lay out the values and derivatives that the author gives like those of the function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of very many inputs is it that a wrong derivative belongs to?
+"""Find the input, of very many, whose derivative is wrong.
 
 Half of the inputs move at a time, along the same direction, by the same programs: the half that disagrees is halved
 again, until one input is left, the disagreement is spread, or the time is up.
@@ -21,7 +21,7 @@ SECONDS = 10.0
 
 @dataclass(frozen=True)
 class _Half:
-    """What is claimed and measured when only some inputs move: about one output."""
+    """AD value and measurement of one output when only some inputs move."""
 
     wrong: bool
     claimed: float
@@ -71,5 +71,5 @@ def _located(differentiator: Differentiator, row: int, start: int, stop: int, ha
 
 
 def _along(differentiator: Differentiator, row: int, place: int) -> float:
-    """How far the direction moves one input, by which slopes along it are divided."""
+    """The entry of the direction at one input: slopes along the direction are divided by it."""
     return float(entry(differentiator.held, differentiator.projection, row, place)) or 1.0

@@ -1,7 +1,7 @@
 """Compute the same derivative in other ways, for comparison.
 
-Only ways that a user's code could make differ are asked, and only where their programs are not out of all proportion:
-compiling them must not take longer than everything else. All ways are compiled as one program.
+Only ways that a user's code could make differ are compared, and only where their programs are small: compiling them
+must not take longer than everything else. All ways are compiled as one program.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from gradhook.numerics.sampling import generator
 
 ASIDE = (2.0**-16, 2.0**-32)
 """Other points of a batch lie this far aside, in units of the natural scale; the nearer where the farther has no value:
-a neighbour outside the domain says nothing about the point inside it."""
+a neighbour outside the domain is no evidence about the point inside it."""
 EQUATIONS = 4000
 """So many equations are compiled for one case, those of loops counted once: some seconds."""
 Given = tuple[Array, Array, Array, Array]
@@ -60,7 +60,7 @@ class _Pair:
 
 
 def routes(held: FlatFunction, modes: tuple[Mode, ...], seed: str, clock: Clock) -> list[ConsistencyPair]:
-    """Every comparison that a user's code could make fail; empty where there is none."""
+    """Every pair of programs that a user's code could make differ, with both results."""
     asked = list(ways(held, modes)) if held.traceable else []
     if not asked:
         return []
@@ -84,7 +84,7 @@ def _traced(question: PointProgram, given: Given) -> _Traced | DerivativeError:
 
 
 def _affordable(pairs: list[_Pair]) -> tuple[list[_Pair], list[ConsistencyPair]]:
-    """The pairs that are compiled, the smallest first; and of the others that they were not asked."""
+    """The pairs that are compiled, smallest first, and a skipped result for each of the others."""
     kept: list[_Pair] = []
     left: list[ConsistencyPair] = []
     total = 0
@@ -99,7 +99,7 @@ def _affordable(pairs: list[_Pair]) -> tuple[list[_Pair], list[ConsistencyPair]]
 
 
 def _compared(pairs: list[_Pair], given: Given, clock: Clock) -> list[ConsistencyPair]:
-    """Both answers of each pair; where they disagree, with the rounding that was measured there."""
+    """Run both programs of each pair; where the results disagree, add the measured rounding."""
     programs = {f"{side} {k}": part for k, pair in enumerate(pairs) for side, part in _sides(pair)}
     answers: dict[str, Array | DerivativeError] = {
         name: part for name, part in programs.items() if isinstance(part, DerivativeError)
@@ -120,19 +120,19 @@ def _sides(pair: _Pair) -> list[tuple[str, _Traced | DerivativeError]]:
 
 
 def _iteration_error(pair: _Pair, route: ConsistencyPair) -> Array:
-    """How far each element may be off where a loop stops at a tolerance."""
+    """The absolute error of each element that loops which stop at a tolerance account for."""
     parts = [part.open for part in (pair.got, pair.expected) if isinstance(part, _Traced)]
     return max(parts, default=0.0) * np.nan_to_num(np.abs(route.expected), posinf=0.0)
 
 
 def _route(pair: _Pair, got: Array | DerivativeError, expected: Array | DerivativeError) -> ConsistencyPair:
-    if isinstance(expected, DerivativeError):  # told by the question about the mode itself
+    if isinstance(expected, DerivativeError):  # reported where the mode itself is checked
         return ConsistencyPair(pair.way.name, pair.way.mode, DerivativeError(True, expected.message), np.zeros(0))
     return ConsistencyPair(pair.way.name, pair.way.mode, got, expected)
 
 
 def _batch(held: FlatFunction, tangent: Array, clock: Clock) -> Array:
-    """The held point and two tiny perturbations of it that have values wherever it has; else the point again."""
+    """The point and two tiny perturbations of it, as far as they have finite values; else the point again."""
     moved = directions.step_limits(held.inputs, held.point, tangent[None])
     ahead, back = moved.max_step_forward[0] / 4, moved.max_step_backward[0] / 4
     near = [step * moved.scale[0] for step in ASIDE]

@@ -1,4 +1,4 @@
-"""Measure a function by finite differences, and differentiate it by each mode of JAX, along the same directions."""
+"""Finite differences of a function and its derivatives by each mode of JAX, along the same directions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SIZES = (0.6, -4.1e3)
 
 @dataclass
 class Differentiator:
-    """A held function with everything that is decided once: directions, seeds, tolerances. Studies are kept."""
+    """A function with its directions, seeds and tolerances; comparisons are kept."""
 
     held: FlatFunction
     seed: str
@@ -46,7 +46,7 @@ class Differentiator:
     clock: Clock
     order: int = 1
     keep: bool = False
-    """Whether the ladder of each comparison is kept, for pictures."""
+    """Whether the step table of each comparison is kept, for plots."""
     tables: dict[tuple[Mode, ...], StepTable] = field(default_factory=dict)
     _comparisons: dict[tuple[Mode, ...], DerivativeComparison | DerivativeError] = field(default_factory=dict)
     _shared: dict[tuple[Mode, ...], Programs] = field(default_factory=dict)
@@ -67,35 +67,35 @@ class Differentiator:
         return self._comparisons[path]
 
     def computed_comparisons(self) -> tuple[DerivativeComparison, ...]:
-        """The comparisons that somebody has asked for."""
+        """The comparisons that have been computed so far."""
         return tuple(
             comparison for comparison in self._comparisons.values() if not isinstance(comparison, DerivativeError)
         )
 
     @cached_property
     def projection(self) -> Projection:
-        """The numbers through which every comparison looks: the same, so that orders and modes can be compared."""
+        """The projection that all orders and modes share, so that they can be compared."""
         return project(self.held, self.held.call, self.seed, self._gradient)
 
     @cached_property
     def _gradient(self) -> Array | None:
-        """What reverse mode claims for a combination of the outputs of a large function, (n,); None if it cannot."""
+        """The gradient (n,) of a combination of the outputs of a large function; None without reverse mode."""
         size = self.held.inputs.size
         if not directions.FULL < size <= BALANCED_MOST or "rev" not in self.modes or not self.held.traceable:
             return None
         weights = directions.combination(self.held.outputs.size, generator(self.seed, "balance"))
         try:
             return timed(self.clock, lambda x, w: jax.vjp(self.held.call, x)[1](w)[0], self.held.point, weights)
-        except Exception:  # reverse mode is asked again by its own question, which reports what it raises
+        except Exception:  # the comparison of reverse mode runs it again and reports the error
             return None
 
     @cached_property
     def dependence(self) -> Dependence:
-        """What lies on the paths from input leaves to output leaves."""
+        """The floating data flow from input leaves to output leaves."""
         return dependence(self.held)
 
     def directional(self, jacobian: Array) -> tuple[Array, Array]:
-        """A given Jacobian (m, n) along the directions of every comparison, as its outputs are seen: (D, columns).
+        """A Jacobian (m, n) along the directions of every comparison, projected: (D, columns).
 
         Then the size of the terms that each number sums.
         """
@@ -104,13 +104,13 @@ class Differentiator:
         return along, np.abs([self.projection.project_outputs(np.abs(jacobian) @ np.abs(vector)) for vector in vectors])
 
     def with_projection(self, other: Projection) -> Differentiator:
-        """The same differentiator with another view of the function; programs are shared."""
+        """The same function under another projection; programs are shared."""
         made = replace(self, _comparisons={}, _rounding_sensitivities={}, keep=False)
         made.__dict__.update(projection=other, _fused=self._fused)
         return made
 
     def beside(self, point: Array) -> Differentiator | None:
-        """The differentiator at another point of the function; programs are shared. None where they run too long."""
+        """The same function at another point; programs are shared. None where they run too long."""
         held = self.held.at(point)
         made = replace(self, held=held, keep=False, tables={}, _comparisons={}, _rounding_sensitivities={})
         made.__dict__.update(projection=at_point(self.projection, held, self.seed), _fused=self._fused)
@@ -128,7 +128,7 @@ class Differentiator:
         return bool(np.isfinite(self.values((), t)[:, 0]).all())
 
     def seeds(self, path: tuple[Mode, ...]) -> tuple[tuple[Array, ...], tuple[Label, ...]]:
-        """A tangent or cotangent for each step of a path, and the names of the numbers that come out at its end."""
+        """A tangent or cotangent for each step of a path, and the labels of the final outputs."""
         found, outputs = [], self.projection.outputs
         for depth, mode in enumerate(path):
             random = generator(self.seed, "seed", depth, mode)
@@ -140,13 +140,13 @@ class Differentiator:
         return tuple(found), outputs
 
     def weights(self, path: tuple[Mode, ...], outputs: tuple[Label, ...]) -> Array:
-        """The combinations of outputs that reverse mode pulls back; none where each output is pulled back alone."""
+        """The combinations of outputs that reverse mode pulls back; none if each output is pulled back alone."""
         if "rev" in path:
             return directions.weights(len(outputs), generator(self.seed, "weights", *path))
         return self.projection.weights
 
     def claim(self, call: Callable[[Any], Any], path: tuple[Mode, ...], mode: Mode) -> Array | DerivativeError:
-        """What a mode claims about another function in the place of the held one, along the same directions."""
+        """The derivative of another function by a mode, along the same directions."""
         other = project(self.held, call, self.seed, self._gradient)
         programs = Programs(other.call, path, self.clock, self.held.traceable)
         return self._claim(programs, mode, *self.claimed(path))
@@ -158,7 +158,7 @@ class Differentiator:
 
     @cached_property
     def _fused(self) -> FusedProgram | None:
-        """One program for what is going to be asked of a function that can be traced and is of ordinary size."""
+        """One program for all derivatives of a traceable function of ordinary size."""
         if not self.held.traceable or max(self.held.inputs.size, self.held.outputs.size) > QUICK:
             return None
         paths = [path for depth in range(min(self.order, 2)) for path in product(self.modes, repeat=depth)]
@@ -169,13 +169,13 @@ class Differentiator:
         return Transform(path, seeds, cotangents)
 
     def rounding(self, path: tuple[Mode, ...], mode: Mode) -> Array | float:
-        """What the claims of a mode may lose by rounding, (D, columns); 0 where running again would cost too much."""
+        """The rounding of a mode's derivative, (D, columns); 0 where running again would cost too much."""
         if self._fused is None or not self._fused.is_quick:
             return 0.0
         return ROUNDINGS * self.rounding_sensitivity(path, mode)
 
     def rounding_sensitivity(self, path: tuple[Mode, ...], mode: Mode) -> Array:
-        """How far the claims of a mode move when the point does by a few units in its last place: their rounding."""
+        """The change of a mode's derivative when the point moves by a few units in its last place."""
         if (path, mode) not in self._rounding_sensitivities:
             self._rounding_sensitivities[path, mode] = self._rounding_sensitivity(path, mode)
         return self._rounding_sensitivities[path, mode]
@@ -192,18 +192,18 @@ class Differentiator:
             return np.asarray(np.nan_to_num(np.max(gaps, axis=0), nan=0.0, posinf=0.0)) if gaps else np.zeros(1)
 
     def _seeds_and_cotangents(self, path: tuple[Mode, ...]) -> tuple[tuple[Array, ...], Array]:
-        """Seeds on the way along a path, and the cotangents at its end: those that are claimed, then combinations."""
+        """Seeds along a path, then the cotangents at its end: the compared ones and combinations of them."""
         seeds, cotangents = self.claimed(path)
         return seeds, np.concatenate([cotangents, self._mix(path, len(cotangents)) @ cotangents])
 
     def claimed(self, path: tuple[Mode, ...]) -> tuple[tuple[Array, ...], Array]:
-        """Seeds on the way along a path, and the cotangents (r, m) at its end whose pullbacks are claimed."""
+        """Seeds along a path, and the cotangents (r, m) at its end whose pullbacks are compared."""
         seeds, outputs = self.seeds(path)
         weights = self.weights(path, outputs)
         return seeds, weights if len(weights) else np.eye(len(outputs))
 
     def _mix(self, path: tuple[Mode, ...], count: int) -> Array:
-        """Combinations (e, count) of the claimed cotangents that are pulled back as well, of the function itself."""
+        """Combinations (e, count) of the compared cotangents, which test the linearity of reverse mode."""
         if path or not count:
             return np.zeros((0, count))
         return np.array(SIZES)[:, None] * directions.mixed((len(SIZES), count), generator(self.seed, "mix"))
@@ -268,13 +268,13 @@ class Differentiator:
         )  # fmt: skip
 
     def values(self, path: tuple[Mode, ...], t: Array) -> Array:
-        """Values (D, T, columns) of the function, or of the derivative at a path, at abscissae ``t`` (D, T)."""
+        """Values (D, T, columns) of the function, or of its derivative at a path, at abscissae ``t`` (D, T)."""
         seeds, outputs = self.seeds(path)
         return self._evaluation(self._programs(path), seeds, self.weights(path, outputs))(t)
 
 
 def along(rows: Array, vectors: Array) -> Array:
-    """Pulled-back rows (r, n) along directions (D, n): (D, r); coordinates that are left alone do not count."""
+    """Pulled-back rows (r, n) along directions (D, n): (D, r). Unmoved coordinates do not count."""
     with np.errstate(all="ignore"):
         moved = vectors[:, None, :] != 0
         products = np.where(moved, rows[None, :, :] * vectors[:, None, :], 0.0)

@@ -1,4 +1,4 @@
-"""Which dtype does the gradient of each differentiated leaf have?"""
+"""The dtype of the gradient of each differentiated leaf."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gradhook.numerics.function import BoundArguments
 
 
 def gradient_dtypes(function: Callable[..., Any], arguments: BoundArguments) -> list[tuple[Label, str, str]]:
-    """The leaf, its dtype, and that of its gradient by reverse mode; nothing is computed."""
+    """Each leaf, its dtype, and the dtype of its gradient by reverse mode; nothing is computed."""
 
     def gradients(moved: list[Any]) -> Any:
         def call(moved: list[Any]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Is an input that must be refused refused alike with and without differentiation?"""
+"""Call a function on an input that it must refuse, with and without differentiation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gradhook.numerics.function import BoundArguments
 def raises_result(
     function: Callable[..., Any], arguments: BoundArguments, check_case: CheckCase, modes: tuple[Mode, ...]
 ) -> RaisesResult:
-    """What happens to an input that must be refused, on every route."""
+    """The error of an input that must be refused, on every route."""
     error = check_case.error
     assert error is not None
     names = "/".join(e.__name__ for e in (error if isinstance(error, tuple) else (error,)))
@@ -38,7 +38,7 @@ def raises_result(
 def _routes(
     function: Callable[..., Any], arguments: BoundArguments, modes: tuple[Mode, ...]
 ) -> dict[str, Callable[[], Any]]:
-    """The ways on which a bad input must be refused alike."""
+    """The calls that must all refuse a bad input: plain, forward mode, reverse mode."""
     moved = [arguments.leaves[place] for place in arguments.moved]
 
     def call(moved: list[Any]) -> Any:

@@ -1,9 +1,9 @@
-"""How do the programs of a function's first and second derivatives become a single one?
+"""Compile a function's values and its first and second derivatives as one program.
 
-Compiling is what a check costs. All that is asked of a function of ordinary size in any case (values beside the point,
-derivatives in both modes, the same of each first derivative) is traced piece by piece and compiled as one program, in
-which XLA shares what the pieces have in common. A piece that cannot be had is left out: whoever asks for it alone
-hears why.
+Compiling is the main cost of a check. All that is computed of a function of ordinary size in any case (values beside
+the point, derivatives in both modes, the same of each first derivative) is traced piece by piece and compiled as one
+program, in which XLA shares what the pieces have in common. A piece that raises is left out: run alone, it raises
+again.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from gradhook.numerics.autodiff.programs import Clock, Function, derivative, mov
 from gradhook.numerics.finite_difference.richardson import Array
 
 QUICK = 0.05
-"""Seconds: a bundle that runs longer is not run again for the sake of one of its pieces."""
+"""Seconds: a program that runs longer is not run again for the sake of one of its pieces."""
 PATIENT = 1.0
-"""Seconds: a bundle that runs longer is not run again for any question."""
+"""Seconds: a program that runs longer is not run again at all."""
 Piece = tuple[str, tuple[Mode, ...]]
 """``"values"``, ``"forward"`` or ``"reverse"`` of the derivative at a path."""
 Group = tuple[str, list[tuple[Mode, ...]]]
@@ -35,7 +35,7 @@ Answers = dict[Piece, Array]
 
 @dataclass(frozen=True)
 class Transform:
-    """A derivative of the function: the path to it, seeds on the way, cotangents (r, m) pulled back at its end."""
+    """A derivative: the path of modes to it, its seeds, and the cotangents (r, m) pulled back at its end."""
 
     path: tuple[Mode, ...]
     seeds: tuple[Array, ...]
@@ -44,7 +44,7 @@ class Transform:
 
 @dataclass(frozen=True)
 class EvaluationPoint:
-    """Where a bundle is run: the point, directions (D, n), abscissae (D, T), large arrays that the function takes."""
+    """The arguments of a run: point, directions (D, n), abscissae (D, T), large arrays."""
 
     point: Array
     vectors: Array
@@ -52,14 +52,14 @@ class EvaluationPoint:
     operands: tuple[Any, ...] = ()
 
     def is_at(self, other: EvaluationPoint) -> bool:
-        """Whether derivatives are the same there."""
+        """Whether derivatives are the same at the other point."""
         mine, others = (jax.tree.leaves((s.operands, s.point, s.vectors)) for s in (self, other))
         return all(a is b or np.array_equal(a, b, equal_nan=True) for a, b in zip(mine, others, strict=True))
 
 
 @dataclass
 class FusedProgram:
-    """The pieces of one function; compiled at the first question, run again for another point or other abscissae."""
+    """Several derivatives of one function, compiled at first use and run again for other points."""
 
     function: Callable[..., Any]
     transforms: tuple[Transform, ...]
@@ -72,11 +72,11 @@ class FusedProgram:
 
     @property
     def is_quick(self) -> bool:
-        """Whether the program has run, and so quickly that it may be run again for one more point."""
+        """Whether the program has run so quickly that it may run again for one more point."""
         return bool(self._runs) and not self._broken and self._seconds <= QUICK * len(self._runs)
 
     def visit(self, x: Array, vectors: Array, t: Array, operands: tuple[Any, ...]) -> bool:
-        """Run once more elsewhere, so that what is asked there is answered; refused where a run takes too long."""
+        """Run at another point and keep the results; False where a run takes too long."""
         if self._runs and not self._broken:
             if self._seconds > PATIENT * len(self._runs):
                 return False
@@ -86,7 +86,7 @@ class FusedProgram:
     def answer(
         self, name: str, path: tuple[Mode, ...], x: Array, vectors: Array, t: Array, operands: tuple[Any, ...]
     ) -> Array | None:
-        """What a piece gives in a situation; None if it has to be asked alone."""
+        """The result of one piece at a point; None if it has to run alone."""
         piece, point = (name, path), EvaluationPoint(x, vectors, t, operands)
         if self._broken or all(transform.path != piece[1] for transform in self.transforms):
             return None
@@ -105,7 +105,7 @@ class FusedProgram:
             program = self._ready(arguments)
             started = time.perf_counter()
             found = jax.device_get(program(*arguments))
-        except Exception:  # each piece alone tells what is wrong with it
+        except Exception:  # each piece, run alone, raises again
             self._broken = True
             return {}
         self._seconds += time.perf_counter() - started
@@ -122,17 +122,17 @@ class FusedProgram:
         return self._program
 
     def _compiled(self, arguments: tuple[Any, ...]) -> Callable[..., Any]:
-        """All pieces in one program, or without a mode that the function lacks, or those that can be had alone."""
+        """All pieces in one program; else without a mode that the function lacks; else those that lower alone."""
         for lacking in (None, "fwd", "rev"):
             try:
                 return self._program_of(self._groups(lacking), arguments)
-            except Exception:  # told again, to whoever asks for the piece that raises it
+            except Exception:  # the piece that raises does so again when it runs alone
                 continue
         alone = [(kind, [path]) for kind, paths in self._groups(None) for path in paths]
         return self._program_of([one for one in alone if self._lowers(one, arguments)], arguments)
 
     def _groups(self, lacking: Mode | None) -> list[Group]:
-        """Pieces that are traced together, without those that need a mode."""
+        """Pieces that are traced together, without those that need the lacking mode."""
         paths = [transform.path for transform in self.transforms if lacking not in transform.path]
         return [(kind, paths) for kind in _PIECES if kind != _KINDS.get(lacking or "")]
 

@@ -1,9 +1,9 @@
-"""Which compiled programs does a comparison run, and what do they cost?
+"""The compiled programs of a comparison, and the time that they take.
 
 Three programs for each function of vectors: its values along lines, its forward-mode and its reverse-mode derivatives;
-those of a small function come from one bundle.
+those of a small function come from one fused program.
 Points and directions are walked with ``jax.lax.map``: one copy of the function in each program, and no batching rule of
-the user's in the way. Functions that cannot be traced (Python control flow on values) are walked eagerly.
+the user's involved. Functions that cannot be traced (Python control flow on values) are walked eagerly.
 """
 
 from __future__ import annotations
@@ -66,17 +66,17 @@ def _pulled(function: Function, cotangent: Any) -> Function:
 
 
 def moved(x: Any, t: Any, vector: Any) -> Any:
-    """The point moved by ``t`` along a direction; what the direction leaves alone stays as it is, also for t = nan."""
+    """The point moved by ``t`` along a direction; unmoved coordinates stay the same, also for t = nan."""
     return x + jnp.where(vector == 0, 0.0, t * vector)
 
 
 class SharedProgram(Protocol):
-    """What was computed together with other programs of the same function."""
+    """A program that computes several results of the same function."""
 
     def answer(
         self, name: str, path: tuple[Mode, ...], x: Array, vectors: Array, t: Array, operands: tuple[Any, ...]
     ) -> Array | None:
-        """What the program ``name`` gives; None if it has to be run alone."""
+        """The result of the program ``name``; None if it has to run alone."""
 
 
 @dataclass
@@ -84,7 +84,7 @@ class Programs:
     """The programs of one function at one path; compiled when first run, then kept.
 
     Some functions take ``operands`` first, large arrays that a program must not hold as constants. ``t`` are the
-    abscissae (D, T) at which values are asked, with which a bundle computes derivatives in one go.
+    abscissae (D, T) of the values, with which a fused program computes derivatives in one go.
     """
 
     function: Callable[..., Any]

@@ -18,7 +18,7 @@ from gradhook.numerics.jaxpr.traverse import equations
 
 
 def repeated(held: FlatFunction, clock: Clock) -> list[ConsistencyPair]:
-    """The value of a second trace and run beside that of the first: what is drawn or counted in Python differs."""
+    """The value of a second trace and run beside that of the first, where they could differ."""
     x = jnp.asarray(held.point)
     if not held.traceable:
         first, second = (np.asarray(held.call(x), dtype=np.float64) for _ in range(2))
@@ -30,7 +30,7 @@ def repeated(held: FlatFunction, clock: Clock) -> list[ConsistencyPair]:
 
 
 def _rounded(route: ConsistencyPair, held: FlatFunction) -> ConsistencyPair:
-    """With the rounding of the value where the two differ; a callback may give other numbers each time it is run."""
+    """Add the rounding of the value where the two differ; callbacks may give other numbers on each run."""
     if not route.wrong(ADJOINT).any() or any("callback" in e.primitive.name for e in equations(held.jaxpr)):
         return route
     return replace(route, allowed=rounding.of(held.call, held.point))
@@ -59,7 +59,7 @@ def _is_key(value: Any) -> bool:
 
 
 def reused_keys(held: FlatFunction) -> str:
-    """The first line of JAX's complaint about a PRNG key that is used twice; empty if there is none."""
+    """The first line of JAX's error about a PRNG key that is used twice; empty if there is none."""
     if not held.traceable:
         return ""
     if not any(equation.primitive.name.startswith("random_") for equation in equations(held.jaxpr)):

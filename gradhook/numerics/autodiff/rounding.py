@@ -54,7 +54,7 @@ Pair = tuple[Any, Any]
 
 
 def of(function: Callable[..., Any], *arguments: Any, inputs: bool = False, underflow: bool = False) -> Array:
-    """How far rounding may move the one array that ``function`` returns; 0 where nothing can be learnt.
+    """The rounding of the one array that ``function`` returns; 0 where it cannot be estimated.
 
     ``inputs``: the floating arguments are rounded numbers themselves. ``underflow``: products and quotients near the
     smallest normal number are off by as much as that, for smaller ones may be flushed to 0.
@@ -126,7 +126,7 @@ class _Disturbance:
         return value * (1 + EPS * self._signs(value)) if _full(value) else value
 
     def flushed(self, value: Any, operands: Sequence[Any]) -> Any:
-        """A product or quotient of numbers that are not 0, off by the smallest normal number where it is that small."""
+        """A product or quotient, off by the smallest normal number where it is that small and not 0."""
         if not self.underflow or value.dtype != np.float64:
             return value
         real = [jnp.isfinite(operand) & (operand != 0) for operand in operands]
@@ -182,7 +182,7 @@ def _equation(equation: Any, values: list[Pair], disturb: _Disturbance) -> list[
 
 
 def _full(value: Any) -> bool:
-    """Whether a number has all 53 bits: one of fewer is taken as it is, lest its coarse rounding excuse anything."""
+    """Whether a number has all 53 bits; narrower ones are not disturbed, or their rounding would excuse anything."""
     return value.dtype in (jnp.float64, jnp.complex128)
 
 
@@ -209,7 +209,7 @@ def _scan(equation: Any, values: list[Pair], disturb: _Disturbance) -> list[Pair
 
 
 def _while(equation: Any, values: list[Pair], disturb: _Disturbance) -> list[Pair]:
-    """Both walk as often as the undisturbed one says."""
+    """Run both loops for as many steps as the undisturbed one takes."""
     of_test, of_body = equation.params["cond_nconsts"], equation.params["body_nconsts"]
     test, body = equation.params["cond_jaxpr"], equation.params["body_jaxpr"]
     asked, held = values[:of_test], values[of_test : of_test + of_body]

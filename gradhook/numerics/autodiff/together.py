@@ -1,4 +1,4 @@
-"""How do many small questions about one function become one compiled program?"""
+"""Compile several small functions of the same arguments as one program."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gradhook.numerics.finite_difference.richardson import Array
 def together(
     questions: Mapping[str, Callable[..., Any]], arguments: tuple[Any, ...], clock: Clock
 ) -> dict[str, Array | DerivativeError]:
-    """The answer of every question, each a function of the same arguments that returns one array.
+    """The result of every question, each a function of the same arguments that returns one array.
 
     Each is traced alone, so that one that raises is known by name; the others are compiled in one program.
     """
@@ -53,7 +53,7 @@ def _answer(
     clock: Clock,
     found: dict[str, Array | DerivativeError],
 ) -> None:
-    """Compile and run some questions as one program; if that raises, each alone."""
+    """Compile and run some questions as one program; if that raises, run each alone."""
     started = ready = time.perf_counter()
     try:
         run = compiled(lambda *given: {name: traced[name](*given)[0] for name in names}, arguments)

@@ -44,7 +44,7 @@ class ProgramPair:
 
 
 def ways(held: FlatFunction, modes: tuple[Mode, ...]) -> Iterator[ProgramPair]:
-    """Every way that code of a user could make differ; none where no such code takes part."""
+    """Every pair of programs that a user's code could make differ; none where no such code takes part."""
     own = [e for e in equations(held.jaxpr) if _named(e, _PARTAKING) and _is_of_a_user(e)]
     if not own:
         return
@@ -101,7 +101,7 @@ def _in_a_loop(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _alone(held: FlatFunction, modes: tuple[Mode, ...]) -> Iterator[ProgramPair]:
-    """Each argument differentiated alone: the others are constants then, which a rule may treat in its own way."""
+    """Differentiate each argument alone: the others are constants, which a rule may treat specially."""
     arguments = list(dict.fromkeys(leaf.argument for leaf in held.inputs.leaves))
     for name in arguments if len(arguments) > 1 else ():
         part = _Part(held, [leaf.argument == name for leaf in held.inputs.leaves])

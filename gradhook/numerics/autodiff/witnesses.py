@@ -1,4 +1,4 @@
-"""Prove derivatives of 0 and ask the complex step, where differences cannot resolve an element."""
+"""Prove derivatives of 0 and run the complex step, where differences cannot resolve an element."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def independent(differentiator: Differentiator, path: tuple[Mode, ...], mode: Mo
 
 
 def unaffected_by_nan(differentiator: Differentiator, path: tuple[Mode, ...], mode: Mode) -> Flags:
-    """Elements (D, columns) whose output stays the same to the last bit for nan and both infinities.
+    """Elements (D, columns) whose output is the same, bit for bit, for nan and both infinities.
 
-    Nothing is asked of a function that loops until floats satisfy a condition, which a nan may never do.
+    All False for a function that loops until floats satisfy a condition, which a nan may never do.
     """
     columns = _columns(differentiator, path, mode)
     t = np.zeros_like(adaptive.abscissae(differentiator.projection.directions.limits))
@@ -65,7 +65,7 @@ def _loops(differentiator: Differentiator, path: tuple[Mode, ...]) -> bool:
 
 
 def _by_equations(differentiator: Differentiator, path: tuple[Mode, ...], mode: Mode) -> Flags:
-    """Pairs of leaves between which no floating data flows, for every element of a comparison."""
+    """Elements of a comparison between whose leaves no floating data flows."""
     comparison = differentiator.comparison(path)
     if isinstance(comparison, DerivativeError):
         return np.zeros((0, 0), dtype=bool)
@@ -87,7 +87,7 @@ def _decides(equation: Any) -> bool:
 
 
 def _columns(differentiator: Differentiator, path: tuple[Mode, ...], mode: Mode) -> slice:
-    """The columns of a comparison's numbers that a mode claims."""
+    """The columns of a comparison that belong to a mode."""
     _, outputs = differentiator.seeds(path)
     weights = differentiator.weights(path, outputs)
     if mode == "rev" and len(weights):
@@ -96,7 +96,7 @@ def _columns(differentiator: Differentiator, path: tuple[Mode, ...], mode: Mode)
 
 
 def witness(differentiator: Differentiator, path: tuple[Mode, ...]) -> ComplexStep | None:
-    """The complex step of the function, or of its derivative at a path, for all columns; None if it is refused."""
+    """The complex step of the function, or of its derivative at a path; None if it is not available."""
     if not differentiator.held.traceable:
         return None
     try:
@@ -127,7 +127,7 @@ def _small(differentiator: Differentiator, path: tuple[Mode, ...]) -> ComplexSte
 
 
 def _large(differentiator: Differentiator, path: tuple[Mode, ...]) -> ComplexStep | None:
-    """Of a function of very many inputs: along its directions, written out."""
+    """The complex step of a function of very many inputs, along explicit directions."""
     projection, held = differentiator.projection, differentiator.held
     rows = len(projection.directions.vectors)
     if path or rows * held.inputs.size > LARGEST:
@@ -141,7 +141,7 @@ def _large(differentiator: Differentiator, path: tuple[Mode, ...]) -> ComplexSte
 def roundoff(
     differentiator: Differentiator, path: tuple[Mode, ...], mode: Mode | None, inputs: bool = False
 ) -> Array | float:
-    """How far rounding may move the claims of a mode, (D, columns), as random rounding shows it; of None, the value.
+    """The rounding of a mode's derivative, (D, columns), by random rounding; for mode None, of the value.
 
     The derivative program itself is disturbed, rules and all: a claim may be a small difference of large terms that a
     rounded input does not move; with ``inputs`` these are rounded, too. 0 where that cannot be had.
@@ -162,7 +162,7 @@ def roundoff(
 
 
 def _joined(parts: list[Array]) -> Array | float:
-    """The rows of all parts; 0 where one could not be had."""
+    """The rows of all parts; 0 where one is missing."""
     return np.concatenate(parts) if all(part.ndim > 1 for part in parts) else 0.0
 
 

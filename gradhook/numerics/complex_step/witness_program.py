@@ -1,8 +1,8 @@
-"""A second witness of derivatives that subtracts nothing: the complex step.
+"""Differentiate by the complex step, which subtracts nothing.
 
 ``Im f(x + i h v) / h`` for h to 0 (Squire and Trapp, SIAM Review 40, 1998; Martins, Sturdza and Alonso, ACM TOMS 29,
 2003), where each equation of the function is continued off the real axis on its own. Neither JVP nor VJP rules take
-part. How far rounding may have put the answer off is seen from runs whose every operation rounds at random (Parker,
+part. The rounding error of the answer is estimated from runs whose every operation rounds at random (Parker,
 Monte Carlo Arithmetic, 1997; Vignes, CESTAC, 1993).
 """
 
@@ -44,7 +44,7 @@ class ComplexStepResult:
 
 
 def complex_step(closed_jaxpr: ClosedJaxpr, point: Array, vectors: Array) -> ComplexStepResult:
-    """The derivatives at a point along vectors (D, n) of a function from R^n to R^m, given by its equations."""
+    """Derivatives at a point along vectors (D, n) of a function from R^n to R^m, from its equations."""
     reasons: list[str] = []
 
     def program(point: Any, vectors: Any, seeds: Any) -> Any:

@@ -42,7 +42,7 @@ Claims = Sequence[tuple[slice, Array]]
 
 @dataclass(frozen=True)
 class TableAnalysis:
-    """A ladder and what it says."""
+    """A step table, the slope extrapolated from it, and the class of the point."""
 
     table: StepTable
     slope: DerivativeEstimate
@@ -58,13 +58,13 @@ def measure(
     iterates: Callable[[], bool] = lambda: False,
     keep: Callable[[StepTable], None] | None = None,
 ) -> Measurement:
-    """Measure all directions (D) and outputs (m); look closer wherever one of ``claims`` is in dispute.
+    """Measure all directions (D) and outputs (m); refine wherever one of ``claims`` is in dispute.
 
-    With a fixed ``step`` the answer is one plain central difference, as its user asked. ``iterates`` says whether the
-    function repeats something until floating numbers satisfy a condition; it is asked only where noise is probed.
-    ``keep`` is handed the ladder in the end.
+    With a fixed ``step`` the answer is one plain central difference. ``iterates`` returns whether the function repeats
+    something until floating numbers satisfy a condition; it is called only where noise is probed.
+    ``keep`` is called with the final table.
     """
-    with np.errstate(all="ignore"):  # a ladder meets poles, overflows and empty sides; its flags say so
+    with np.errstate(all="ignore"):  # a table meets poles, overflows and empty sides; its flags mark them
         if step is not None:
             return _plain(evaluate, limits, step)
         analysis = read(_block(evaluate, limits, 1))
@@ -81,13 +81,13 @@ def measure(
 
 
 def read(table: StepTable) -> TableAnalysis:
-    """What a ladder says of slope and smoothness."""
+    """Extrapolate and classify a step table."""
     classification = smoothness.read(table)
     return TableAnalysis(table, slope_of(table, classification), classification)
 
 
 def slope_of(table: StepTable, classification: PointClassification) -> DerivativeEstimate:
-    """Central differences; at an edge of the domain those of the inner side. A value that never moves has no slope.
+    """Extrapolate central differences; at an edge of the domain, those of the inner side.
 
     Steps that change nothing show that the slope is small beside the grain of the values, and the grain is unknown as
     long as nothing moves.
@@ -101,7 +101,7 @@ def slope_of(table: StepTable, classification: PointClassification) -> Derivativ
 
 
 def _refinements(limits: StepLimits) -> list[Array | int]:
-    """Where further blocks begin: one below the other, then at the abscissa's own magnitude if that is tiny.
+    """The first levels of further blocks: one below the other, then at a tiny abscissa's own magnitude.
 
     Floating point is dense around a tiny abscissa, and log or sqrt there live on its scale.
     """
@@ -135,17 +135,17 @@ def _block(evaluate: Evaluate, limits: StepLimits, first: Array | int) -> StepTa
 
 
 def _with_grain(table: StepTable) -> StepTable:
-    """The ladder with the grain of its values for a floor: steps inside the grain say nothing."""
+    """The table with the grain of its values as noise floor: smaller changes are not resolved."""
     return with_noise_floor(table, noise.grain(table))
 
 
 def with_noise_floor(table: StepTable, floor: Array) -> StepTable:
-    """The ladder of values that are uncertain by at least ``floor`` (D, m)."""
+    """The table of values that are uncertain by at least ``floor`` (D, m)."""
     return replace(table, floor=np.maximum(floor, table.floor))
 
 
 def _fit(limits: StepLimits) -> Array:
-    """The scale of the ladder: the natural one, or less where the domain ends before."""
+    """The scale of the steps: the natural one, or less where the domain ends before."""
     room = np.minimum(limits.max_step_backward, limits.max_step_forward)
     # At an edge of the domain itself only the inner side counts; the outer one is never evaluated.
     room = np.where(room > 2.0**-30 * limits.scale, room, np.maximum(limits.max_step_backward, limits.max_step_forward))
@@ -162,7 +162,7 @@ def _needs_refinement(analysis: TableAnalysis, limits: StepLimits, claims: Claim
 
 
 def _has_converged(analysis: TableAnalysis) -> Flags:
-    """Whether the finest difference is the slope within its own noise: else there is something finer still."""
+    """Whether the finest difference equals the slope within its own noise; else finer steps are needed."""
     table, slope = analysis.table, analysis.slope
     jitter = table.noise[:, -1] / table.steps[:, -1:]
     last = table.central[:, -1]
@@ -194,7 +194,7 @@ def _probe(evaluate: Evaluate, limits: StepLimits) -> tuple[Array, Array]:
 def _with_noise(
     analysis: TableAnalysis, limits: StepLimits, coarse: Array, sigma: Array, iterates: Callable[[], bool]
 ) -> Measurement:
-    """The slope under the noise that was measured, and what large steps alone see if fine ones see something else."""
+    """The slope under the measured noise, and the slope of large steps where it differs."""
     table, base = analysis.table, analysis.table.coarsest()
     rounding = EPS * np.abs(table.centre)
     floor = np.maximum(np.where(sigma > 4 * rounding, 2 * sigma, 0.0), table.floor)
@@ -218,7 +218,7 @@ def _cautious(slope: DerivativeEstimate) -> DerivativeEstimate:
 
 
 def measurement_of(analysis: TableAnalysis, limits: StepLimits) -> Measurement:
-    """The numbers of a reading as the judge takes them."""
+    """The measurement that the judge takes, from a table and its analysis."""
     table, slope, told = analysis.table, analysis.slope, analysis.classification
     left, right = told.left, told.right
     left_error = right_error = np.full_like(slope.error, np.inf)
@@ -249,7 +249,7 @@ def measurement_of(analysis: TableAnalysis, limits: StepLimits) -> Measurement:
 
 
 def _shared(centre: Array) -> Array:
-    """One value (m,) for all directions; of an output that is not finite along some, what it is there."""
+    """One value (m,) for all directions; a non-finite one where some direction has it."""
     if not len(centre):
         return np.zeros(centre.shape[1])
     row = np.argmax(~np.isfinite(centre), axis=0)
@@ -257,7 +257,7 @@ def _shared(centre: Array) -> Array:
 
 
 def _plain(evaluate: Evaluate, limits: StepLimits, step: float) -> Measurement:
-    """The central difference of a step that the user chose; the doubled step tells its truncation."""
+    """The central difference of a step that the user chose; the doubled step gives its truncation."""
     block = _block(evaluate, limits, 1)
     fixed = np.full_like(block.steps, step)
     fixed[:, 0] = 2 * step

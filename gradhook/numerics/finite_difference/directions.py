@@ -49,7 +49,7 @@ def combination(size: int, random: np.random.Generator) -> Array:
 
 
 def weights(size: int, random: np.random.Generator) -> Array:
-    """Combinations of outputs for reverse mode: none (each output alone) for few, a few dense ones for many."""
+    """Combinations of outputs for reverse mode: none (each output alone) for few, dense ones for many."""
     return mixed((DENSE_ALONE, size), random) if size > FULL else np.zeros((0, size))
 
 
@@ -75,7 +75,7 @@ def _axes(space: FlatLayout, point: Array) -> tuple[list[Array], list[Label]]:
 
 
 def _moves(leaf: LeafInfo) -> list[tuple[list[tuple[int, float]], Label]]:
-    """The elementary moves of a leaf: its elements one by one, or pairs where the domain is a smaller space."""
+    """The elementary moves of a leaf: single elements, or pairs where the domain is a subspace."""
     labels = leaf.labels()
     kind = leaf.spec.kind if leaf.spec else ""
     if kind == "spd":
@@ -131,7 +131,7 @@ def magnitude(values: Array) -> float:
 
 
 def step_limits(space: FlatLayout, point: Array, vectors: Array, *, bounds_only: bool = False) -> StepLimits:
-    """The geometry of the lines along directions (D, n); with ``bounds_only`` matrices need not stay definite."""
+    """Scale and largest steps along directions (D, n); with ``bounds_only`` matrices may turn indefinite."""
     still = np.where(np.isfinite(point), point, 0.0)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         abscissa_scale = np.where(vectors != 0, np.abs(still / vectors), 0.0).max(axis=1, initial=0.0)
@@ -141,7 +141,7 @@ def step_limits(space: FlatLayout, point: Array, vectors: Array, *, bounds_only:
 
 
 def _rooms(space: FlatLayout, point: Array, vectors: Array, bounds_only: bool) -> tuple[Array, Array]:
-    """How far each direction may be followed backwards and forwards before an input leaves its domain."""
+    """The largest steps backward and forward before an input leaves its domain."""
     low, high = _bounds(space)
     with np.errstate(divide="ignore", invalid="ignore"):
         up = np.where(vectors > 0, (high - point) / vectors, np.where(vectors < 0, (low - point) / vectors, np.inf))
@@ -159,7 +159,7 @@ def _bounds(space: FlatLayout) -> tuple[Array, Array]:
 
 
 def _definite(space: FlatLayout, point: Array, vectors: Array) -> Array:
-    """How far a positive definite matrix stays so: half its smallest eigenvalue over the direction's norm (Weyl)."""
+    """The largest step that keeps a matrix definite: half its smallest eigenvalue over the norm (Weyl)."""
     limit = np.full(len(vectors), np.inf)
     start = 0
     for leaf in space.leaves:

@@ -14,7 +14,7 @@ _ORDER = 6
 
 
 def spread(values: Array) -> Array:
-    """Standard deviation of the noise in equally spaced values (D, T, m), by their sixth differences: (D, m).
+    """Standard deviation (D, m) of the noise in equally spaced values (D, T, m), by sixth differences.
 
     Difference tables after Moré and Wild (ECnoise, SIAM J. Sci. Comput. 33, 2011): sigma_k^2 = (k!)^2 / (2k)!
     mean(T_k^2).
@@ -29,7 +29,7 @@ def spread(values: Array) -> Array:
 
 
 def stuck(values: Array) -> Flags:
-    """Where at least half of the neighbouring values (D, T, m) are equal: the spacing lies inside the grain."""
+    """True where at least half of the neighbouring values (D, T, m) are equal: finer than the grain."""
     return np.asarray((np.diff(values, axis=1) == 0).mean(axis=1) >= 0.5)
 
 
@@ -38,7 +38,7 @@ def grain(table: StepTable) -> Array:
 
     A value that is rounded to a grain (a small difference of large terms, a float32 inside) does not move at all for
     small steps and then moves by a whole grain or more. A one-sided plateau counts on its own: rounding hits a grain
-    on one side first. Larger steps may come back to the same value by accident, so the smallest change says less.
+    on one side first. Larger steps may come back to the same value by accident, so the smallest change is no evidence.
     """
     found = np.zeros_like(table.centre)
     for side in (table.plus, table.minus):
@@ -53,6 +53,6 @@ def grain(table: StepTable) -> Array:
 
 
 def motionless(table: StepTable) -> Flags:
-    """Where no step changes the value at all (D, m): differences know neither a slope nor the grain."""
+    """True where no step changes the value (D, m): differences give neither a slope nor the grain."""
     change = np.nan_to_num(table.change, nan=0.0)
     return np.asarray((change == 0).all(axis=1))

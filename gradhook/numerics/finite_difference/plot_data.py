@@ -1,4 +1,4 @@
-"""What did the differences behind an answer look like, as far as a picture of it needs them?"""
+"""The differences behind a result, in the form that plots need."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LARGEST = 400
 
 @dataclass(frozen=True)
 class PlotData:
-    """The ladders that a differentiator has kept, in the form in which they travel."""
+    """The step tables that a differentiator has kept, in the form in which they are reported."""
 
     differentiator: Differentiator
 
@@ -61,7 +61,7 @@ class PlotData:
 
 
 def _levels(table: StepTable, row: int, column: int, shape: Smoothness) -> tuple[Numbers, ...]:
-    """Steps, central differences, their noise and, where the function is not smooth, the one-sided differences."""
+    """Steps, central differences and their noise; where not smooth, also one-sided differences."""
     with np.errstate(all="ignore"):
         central, left, right = (of[row, :, column] for of in (table.central, table.backward, table.forward))
         noise = table.noise[row, :, column] / table.steps[row]

@@ -32,7 +32,7 @@ BESIDE_LEAVES = 2
 GROUPS = 16
 """At most so many directions move one leaf alone, or a group of neighbouring leaves where there are more."""
 SPAN = 1e-12
-"""Parts of a gradient smaller than this beside the largest are not told apart."""
+"""Parts of a gradient smaller than this, relative to the largest, count as equal."""
 _CHUNK = 2**20
 
 
@@ -55,7 +55,7 @@ class Projection:
     direction: Callable[[int], Array]
     """A direction as a tangent (n,) of the function itself."""
     project_outputs: Callable[[Any], Any]
-    """The part of an output vector that the view shows."""
+    """Map an output vector to the outputs and combinations that are compared."""
 
     def parts(self, t: Array | None = None) -> list[tuple[tuple[Any, ...], Array, Array]]:
         """The directions that share operands: the operands, those directions (d, n), their rows of ``t``."""
@@ -67,7 +67,7 @@ class Projection:
 
 
 def project(held: FlatFunction, call: Callable[[Any], Any], seed: str, gradient: Array | None = None) -> Projection:
-    """The view of a function with the inputs and outputs of ``held``.
+    """The projection of a function with the inputs and outputs of ``held``.
 
     With a ``gradient`` (n,), one more direction moves each input of a large function by so much that all contribute
     alike, however far apart the elements of the gradient are.
@@ -96,7 +96,7 @@ def project(held: FlatFunction, call: Callable[[Any], Any], seed: str, gradient:
 
 @dataclass(frozen=True)
 class Row:
-    """A followed direction: the inputs that it moves, the key of its entries, and by what each is multiplied."""
+    """A followed direction: the inputs that it moves, the key of its entries, and their factors."""
 
     label: Label
     start: int
@@ -106,7 +106,7 @@ class Row:
 
 
 def _rows(held: FlatFunction, seed: str, gradient: Array | None) -> list[Row]:
-    """A few directions that move everything and, of several leaves, one for each leaf (or group of leaves)."""
+    """A few directions that move everything and, of several leaves, one for each leaf or group of leaves."""
     space = held.inputs
     leaves = [leaf for leaf in space.leaves if leaf.size]
     moved = [] if len(leaves) < 2 else groups(leaves)
@@ -132,7 +132,7 @@ def _balance(held: FlatFunction, gradient: Array) -> Array:
 
 
 def groups(leaves: Sequence[LeafInfo]) -> list[tuple[Label, int, int]]:
-    """Neighbouring leaves in at most ``GROUPS`` groups: the name of each group, its first input and its end."""
+    """Neighbouring leaves in at most ``GROUPS`` groups: a label, the first input and the end of each."""
     ends = np.cumsum([leaf.size for leaf in leaves])
     found = []
     for group in np.array_split(np.arange(len(leaves)), min(GROUPS, len(leaves))):
@@ -151,7 +151,7 @@ def _written_out(held: FlatFunction, row: Row) -> Array:
 
 
 def restricted(whole: Projection, row: int, start: int, stop: int) -> Projection:
-    """One followed direction of a view, with only the inputs from ``start`` to ``stop`` moving; the same programs."""
+    """One followed direction, with only the inputs from ``start`` to ``stop`` moving; the same programs."""
     point, _, _, key, size = whole.operands[row]
     chosen, one = whole.directions, slice(row, row + 1)
     limits = chosen.limits
@@ -163,14 +163,14 @@ def restricted(whole: Projection, row: int, start: int, stop: int) -> Projection
 
 
 def perturbed(whole: Projection, units: int) -> Projection:
-    """The view at a point whose numbers are all moved by some units in the last place."""
+    """The projection at a point moved by some units in the last place."""
     factor = 1 + units * np.finfo(np.float64).eps
     operands = tuple((ops[0] * factor, *ops[1:]) if ops else ops for ops in whole.operands)
     return replace(whole, point=whole.point * factor, operands=operands)
 
 
 def at_point(whole: Projection, held: FlatFunction, seed: str) -> Projection:
-    """The view at the point of ``held``, another one of the same function; programs are those of ``whole``.
+    """The projection at the point of ``held``, another one of the same function, with the same programs.
 
     The directions of a large function stay as they are: the point beside one is of the same scale.
     """
@@ -180,7 +180,7 @@ def at_point(whole: Projection, held: FlatFunction, seed: str) -> Projection:
 
 
 def entry(held: FlatFunction, whole: Projection, row: int, place: int) -> float:
-    """How far followed direction ``row`` moves the input at ``place``."""
+    """The entry of followed direction ``row`` at the input ``place``."""
     key, size = whole.operands[row][3:]
     begin = 0
     for leaf, magnitude in zip(held.inputs.leaves, _magnitudes(held.inputs, held.point), strict=True):
@@ -193,7 +193,7 @@ def entry(held: FlatFunction, whole: Projection, row: int, place: int) -> float:
 
 
 def _shown(held: FlatFunction, seed: str) -> tuple[Callable[[Any], Any], tuple[Label, ...], Array]:
-    """What is shown of an output vector: all of it, or a sample of it followed by combinations of all."""
+    """The projection of outputs: all of them, or a sample followed by combinations of all."""
     size = held.outputs.size
     if size < MANY:
         return lambda y: y, held.outputs.labels(), directions.weights(size, generator(seed, "weights"))
@@ -210,7 +210,7 @@ def _shown(held: FlatFunction, seed: str) -> tuple[Callable[[Any], Any], tuple[L
 
 
 def weights(xp: Any, start: int, stop: int, key: Any) -> Any:
-    """Numbers that look random, like ``directions.mixed``: entries ``start`` to ``stop`` (numpy, jax.numpy).
+    """Pseudo-random numbers like ``directions.mixed``: entries ``start`` to ``stop`` (numpy, jax.numpy).
 
     Their index is scrambled by a multiplicative hash (Knuth, The Art of Computer Programming 3, 6.4) with xor-shifts.
     """
@@ -231,7 +231,7 @@ def _scrambled(xp: Any, start: int, stop: int, key: Any) -> Any:
 
 
 def _embed(held: FlatFunction, operands: Any, z: Any) -> Any:
-    """The point moved by ``z`` along direction ``key``, of which only the part from ``start`` to ``stop`` counts."""
+    """The point moved by ``z`` along direction ``key``, within the inputs from ``start`` to ``stop``."""
     point, start, stop, key, size = operands
     places = jnp.arange(held.inputs.size, dtype=jnp.int32)
     moving = (places >= start) & (places < stop) & jnp.isfinite(point)

@@ -1,7 +1,7 @@
 """Extrapolate differences on a geometric table of steps to a derivative with an error bar.
 
-A geometric ladder of differences, Romberg extrapolation, and one rule that keeps it honest: a value is accepted only if
-it explains every finer difference within that difference's own noise. Agreement of two coarse steps proves nothing
+Romberg extrapolation of a geometric table of differences, with one acceptance rule: a value is accepted only if it
+explains every finer difference within that difference's own noise. Agreement of two coarse steps proves nothing
 (``sin(1e6 x)``). Everything here is arithmetic on arrays of shape (directions, levels, outputs).
 """
 
@@ -63,7 +63,7 @@ class StepTable:
 
     @property
     def resolvable(self) -> Flags:
-        """Levels (D, K) whose step still moves the abscissa by many units in its last place."""
+        """Levels (D, K) whose step moves the abscissa by many units in its last place."""
         return np.asarray(self.steps > 128 * EPS * self.abscissa_scale[:, None])
 
     @property
@@ -74,9 +74,9 @@ class StepTable:
 
     @property
     def noise(self) -> Array:
-        """Absolute noise of the values (D, K, m): one rounding of the value and of the abscissa, or the measured floor.
+        """Absolute noise of the values (D, K, m): rounding of value and abscissa, or the measured floor.
 
-        The change to either side tells how much a rounded abscissa costs; a central difference would be 0 at a kink.
+        The change to either side bounds the effect of a rounded abscissa; a central difference would be 0 at a kink.
         """
         size = np.fmax(np.fmax(np.abs(self.plus), np.abs(self.minus)), np.abs(self.centre[:, None, :]))
         felt = EPS * self.change / self.steps[:, :, None] * self.abscissa_scale[:, None, None]
@@ -87,7 +87,7 @@ class StepTable:
         return replace(self, steps=self.steps[:, :LEVELS], plus=self.plus[:, :LEVELS], minus=self.minus[:, :LEVELS])
 
     def extended(self, finer: StepTable) -> StepTable:
-        """This ladder with a block of finer levels below it."""
+        """This table with a block of finer levels below it."""
         return replace(
             self,
             steps=np.concatenate([self.steps, finer.steps], axis=1),
@@ -101,7 +101,7 @@ class StepTable:
 
 @dataclass(frozen=True)
 class DerivativeEstimate:
-    """A measured derivative: ``value`` ± ``error``, each (D, m); ``accepted`` where the ladder stands behind it."""
+    """A measured derivative: ``value`` ± ``error``, each (D, m), and whether it is ``accepted``."""
 
     value: Array
     error: Array
@@ -109,7 +109,7 @@ class DerivativeEstimate:
 
 
 def steps(scale: Array, first: Array | int, abscissa_scale: Array) -> Array:
-    """One block of steps: ``scale`` (D,) times ``PHASE`` times powers of 1/4 from ``first`` on; shape (D, LEVELS).
+    """One block of steps (D, LEVELS): ``scale`` (D,) times ``PHASE`` times powers of 1/4.
 
     Each is rounded so that adding it to the point loses nothing: to a few units in the last place of the larger of
     both.
@@ -119,25 +119,25 @@ def steps(scale: Array, first: Array | int, abscissa_scale: Array) -> Array:
 
 
 def exact(t: Array, abscissa_scale: Array) -> Array:
-    """Abscissae (D, T) rounded so that adding them to a point of magnitude ``abscissa_scale`` loses nothing."""
+    """Abscissae (D, T) rounded so that adding them to the point loses nothing."""
     size = np.maximum(np.maximum(abscissa_scale[:, None], np.abs(t)), np.finfo(float).tiny)
     grain = 8 * EPS * 2.0 ** np.ceil(np.log2(size))
     return np.asarray(np.round(t / grain) * grain)
 
 
 def richardson_central(table: StepTable) -> DerivativeEstimate:
-    """Extrapolate central differences, whose error expands in even powers of the step (Romberg; Ridders 1982)."""
+    """Extrapolate central differences: even powers of the step (Romberg; Ridders 1982)."""
     return _extrapolate(table.central, table.noise, table.steps, power=2)
 
 
 def richardson_one_sided(table: StepTable, side: int) -> DerivativeEstimate:
-    """Extrapolate one-sided differences, whose error expands in all powers of the step; ``side`` is +1 or -1."""
+    """Extrapolate one-sided differences: all powers of the step; ``side`` is +1 or -1."""
     slopes, values = (table.forward, table.plus) if side > 0 else (table.backward, table.minus)
     return _extrapolate(slopes, 2 * replace(table, plus=values, minus=values).noise, table.steps, power=1)
 
 
 def fixed_step(table: StepTable) -> DerivativeEstimate:
-    """One central difference as it is, for a user who chose the step (level 1; level 0 is the doubled step).
+    """The central difference of a user's step (level 1; level 0 is the doubled step).
 
     The truncation of a central difference grows with the square of the step, so the doubled step differs by three
     times the truncation of the step itself. The bar is that whole difference, where higher powers count too, and
@@ -151,7 +151,7 @@ def fixed_step(table: StepTable) -> DerivativeEstimate:
 
 
 def coarse_estimate(table: StepTable) -> DerivativeEstimate:
-    """What large steps alone say, whatever finer ones do: the entry of the Romberg table with the smallest bound."""
+    """The estimate from large steps alone: the entry of the Romberg table with the smallest bound."""
     with np.errstate(all="ignore"):
         nothing = np.full_like(table.central[:, 0], np.nan)
         best = DerivativeEstimate(nothing, np.full_like(nothing, np.inf), _never(table.central))
@@ -197,7 +197,7 @@ def _never(slopes: Array) -> Flags:
 
 
 def _drift(slopes: Array) -> Array:
-    """How far each difference is from its coarser neighbour in its block: what it may still owe to truncation."""
+    """The distance of each difference from its coarser neighbour, a bound on its truncation."""
     drift = np.abs(np.diff(slopes, axis=1, prepend=slopes[:, :1]))
     for start in range(0, slopes.shape[1], LEVELS):
         within = np.abs(slopes[:, start + 1] - slopes[:, start])
@@ -206,7 +206,7 @@ def _drift(slopes: Array) -> Array:
 
 
 def _candidates(slopes: Array, jitter: Array, power: int) -> list[tuple[int, Array, Array, Array]]:
-    """Every entry of the Romberg table: its level, value, disagreement with its neighbours, amplified rounding."""
+    """Entries of the Romberg table: level, value, disagreement with neighbours, amplified rounding."""
     row, row_jitter = [slopes[:, 0]], [jitter[:, 0]]
     found = []
     for k in range(1, slopes.shape[1]):
@@ -225,11 +225,11 @@ def _candidates(slopes: Array, jitter: Array, power: int) -> list[tuple[int, Arr
 
 
 def _strays(value: Array, bound: Array, finer: Array, jitter: Array, drift: Array) -> Array:
-    """By how many roundings the finer differences stray from a value, at most; inf where one is not finite.
+    """The largest distance of finer differences from a value, in roundings; inf where one is not finite.
 
     Finer differences have next to no bias, and known noise: what they stray beyond their own drift is noise larger
-    than was assumed, and the error bar grows with it. A level beyond the abscissa's resolution is nan and says
-    nothing.
+    than was assumed, and the error bar grows with it. A level beyond the abscissa's resolution is nan and does
+    not count.
     """
     if not finer.shape[1]:
         return np.zeros_like(value)

@@ -9,7 +9,7 @@ import numpy as np
 from gradhook.numerics.finite_difference.richardson import Array, StepTable
 
 AROUND = 3
-"""Levels of large steps whose slopes tell how steep the surroundings are."""
+"""Levels of large steps whose slopes measure the steepness of the surroundings."""
 CERTAIN = 16
 """Roundings beyond which a change is one."""
 
@@ -29,10 +29,10 @@ class StepLimits:
 
 
 def surroundings(table: StepTable) -> Array:
-    """The steepest slope (D, m) over large steps, less what rounding may account for; 0 where nothing moves.
+    """The steepest slope (D, m) over large steps, less their rounding; 0 where nothing moves.
 
-    It says what a derivative of 0 is compared with where neither the equations nor the complex step prove the 0: the
-    same output along the same direction, and nothing else.
+    A derivative of 0 is measured by it where neither the equations nor the complex step prove the 0: by the same output
+    along the same direction, and nothing else.
     """
     large = slice(0, AROUND)
     certain = table.change[:, large] - CERTAIN * table.noise[:, large]

@@ -1,7 +1,7 @@
 """Classify a point along a line: smooth, kink, jump, cusp, vertical tangent or edge of the domain.
 
 Central differences average a kink away in silence, so the one-sided slopes are looked at, on the finest steps at which
-the function still changes measurably. Each signature is a rate of change from level to level (NUMERICS: steps shrink
+the function still changes measurably. Each criterion is a rate of change from level to level (steps shrink
 fourfold, so a quantity that falls like a power p of the step falls like 4^p).
 """
 
@@ -23,13 +23,13 @@ _NUMBER = {shape: np.int8(i) for i, shape in enumerate(Smoothness)}
 
 
 def number(shape: Smoothness) -> np.int8:
-    """The small integer by which arrays of shapes hold ``shape``."""
+    """The small integer that encodes a ``Smoothness`` in arrays."""
     return _NUMBER[shape]
 
 
 @dataclass(frozen=True)
 class PointClassification:
-    """What the ladder shows: ``smoothness`` (D, m), and the one-sided slopes at the finest usable step."""
+    """The class of each point, ``smoothness`` (D, m), and its one-sided slopes at the finest usable step."""
 
     smoothness: Shapes
     left: Array
@@ -46,7 +46,7 @@ def chosen(classification: PointClassification, where: Flags, other: PointClassi
 
 
 def read(table: StepTable) -> PointClassification:
-    """Classify every direction and output of a ladder; smooth wherever no signature is complete."""
+    """Classify every direction and output of a table; smooth wherever no criterion is met."""
     window = _window(table)
     right, left = _pick(table.forward, window), _pick(table.backward, window)
     shape = np.full(right[:, 0].shape, number(Smoothness.SMOOTH))
@@ -58,7 +58,7 @@ def read(table: StepTable) -> PointClassification:
 def _signatures(
     table: StepTable, window: NDArray[np.intp], left: Array, right: Array
 ) -> list[tuple[Smoothness, Flags]]:
-    """Every signature in the order in which it must be asked: a jump also bends, a cusp also grows."""
+    """Every criterion, in the order in which it is tried: a jump also bends, a cusp also grows."""
     step = _pick(np.broadcast_to(table.steps[:, :, None], table.plus.shape), window)
     noise = _pick(table.noise, window)
     usable = (window >= 0).all(axis=1)
@@ -77,7 +77,7 @@ def _signatures(
 
 
 def _slight_kink(table: StepTable) -> Flags:
-    """A bend that is small beside the slope: seen on the finest steps that show it, and not denied by any finer one.
+    """A bend that is small beside the slope, seen on the finest steps and contradicted by none.
 
     A kink that lies a few of the finest steps beside the point bends only partly there: those steps are left out.
     """
@@ -94,7 +94,7 @@ def _slight_kink(table: StepTable) -> Flags:
 
 
 def _bends(table: StepTable, bend: Array, doubt: Array, finest: NDArray[np.intp], part: float) -> Flags:
-    """Whether the bend is the same on all levels of a window, and any finer step shows ``part`` of it at least.
+    """Whether the bend is constant over a window, and any finer step shows at least ``part`` of it.
 
     With ``part`` 0 the finer steps must show the whole bend within their doubt; with 1 they may show any part of it.
     """
@@ -110,20 +110,20 @@ def _bends(table: StepTable, bend: Array, doubt: Array, finest: NDArray[np.intp]
 
 
 def _nearly_finest(table: StepTable, order: NDArray[np.intp], skip: int) -> Flags:
-    """Whether at most ``BESIDE`` steps that still move the abscissa are finer than the window before ``skip``."""
+    """Whether at most ``BESIDE`` steps that move the abscissa are finer than the window before ``skip``."""
     finest = (table.resolvable.cumsum(axis=1)).argmax(axis=1)
     return np.asarray(finest[:, None] - order[:, -1 - skip] <= BESIDE)
 
 
 def _window(table: StepTable) -> NDArray[np.intp]:
-    """The levels of the finest steps at which the value still changes measurably, coarse to fine; -1 for none."""
+    """The finest levels at which the value changes measurably, coarse to fine; -1 for none."""
     usable = table.resolvable[:, :, None] & (table.change > 64 * table.noise)
     levels = np.where(usable, np.arange(usable.shape[1])[None, :, None], -1)
     return np.sort(levels, axis=1)[:, -WINDOW:]
 
 
 def _lasts(table: StepTable, window: NDArray[np.intp]) -> Flags:
-    """Whether the window holds the finest step that still moves the abscissa: a jump nearby ends at its distance."""
+    """Whether the window holds the finest step that moves the abscissa; the window of a nearby jump ends earlier."""
     finest = (table.resolvable.cumsum(axis=1)).argmax(axis=1)
     return np.asarray(window[:, -1] >= finest[:, None])
 

@@ -1,4 +1,4 @@
-"""Which custom rules and which ``stop_gradient`` does a function use, and what would be claimed without some of them?
+"""Find custom rules and ``stop_gradient`` in a function, and differentiate it without some of them.
 
 The function's jaxpr is rewritten: in the place of a rule stands a call of the code that the rule was put on, in the
 place of a ``stop_gradient`` nothing, also inside jits, loops, branches and checkpoints. JAX differentiates that as
@@ -27,12 +27,12 @@ from gradhook.numerics.jaxpr.traverse import Place
 
 LocatedUse = tuple[Any, CustomRuleUse]
 Removed = frozenset[int]
-"""The rules_in_use, by their position, that are replaced by the code under them."""
+"""Positions in ``rules_in_use`` of the rules that are replaced by the code under them."""
 
 
 @dataclass(frozen=True)
 class RuleRewriter:
-    """A held function, replayed from its jaxpr; ``function`` is the object that it was made from."""
+    """A function replayed from its jaxpr; ``function`` is the object that it was made from."""
 
     differentiator: Differentiator
     function: Callable[..., Any]
@@ -40,7 +40,7 @@ class RuleRewriter:
 
     @cached_property
     def rules_in_use(self) -> tuple[CustomRuleUse, ...]:
-        """Every rule and every ``stop_gradient``, in the order of their first use; none where nothing can be traced."""
+        """Every rule and ``stop_gradient``, in order of first use; none where nothing can be traced."""
         uses: dict[CustomRuleUse, list[CustomRuleUse]] = {}
         for _, suspect in self._found:
             uses.setdefault(suspect, []).append(suspect)
@@ -50,7 +50,7 @@ class RuleRewriter:
         )
 
     def claim(self, removed: Removed, path: tuple[Mode, ...], mode: Mode) -> Array | DerivativeError:
-        """What a mode claims with some of the rules_in_use removed; computed once."""
+        """The derivative by a mode with some rules removed; computed once."""
         key = removed, path, mode
         if key not in self._claims:
             try:
@@ -71,7 +71,7 @@ class RuleRewriter:
         return self.rewritten(removed, lambda code: code)
 
     def rewritten(self, removed: Removed, change: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """The function with ``change`` of the code under some of its rules_in_use in their place."""
+        """The function with ``change`` of the code under some of its rules in their place."""
         gone = {self.rules_in_use[number] for number in removed}
         # Equations are no values; their identity is enough, for the jaxpr keeps them alive.
         marked = {id(equation) for equation, suspect in self._found if suspect in gone}
@@ -87,7 +87,7 @@ class RuleRewriter:
 
 
 def _walk(jaxpr: Any, around: Place, under: frozenset[Place], home: Place) -> Iterator[LocatedUse]:
-    """Equations with a suspect; one without a place of its own is where the call around it is."""
+    """Equations with a rule; one without a place of its own gets the place of the call around it."""
     for equation in traverse.open_jaxpr(jaxpr).eqns:
         here = traverse.place_in(jaxpr, equation, around)
         code = traverse.primal_code(equation)
@@ -114,7 +114,7 @@ def _rule(equation: Any, code: Any, here: Place, under: frozenset[Place], home: 
 
 
 def _iterates(code: Any) -> bool:
-    """Whether a loop inside goes on until something other than a count says stop, as its user chose."""
+    """Whether a loop inside stops at something other than a count, at an accuracy that the user chose."""
     loops = (
         equation.params["cond_jaxpr"] for equation in traverse.equations(code) if equation.primitive.name == "while"
     )
@@ -122,7 +122,7 @@ def _iterates(code: Any) -> bool:
 
 
 def _decides(condition: Any) -> bool:
-    """Whether a condition looks at floats, or at a flag that the body sets."""
+    """Whether a condition reads floats, or a flag that the body sets."""
     inside = list(traverse.equations(condition))
     used = {atom for equation in inside for atom in equation.invars if not traverse.is_literal(atom)}
     looked_at = [*used, *traverse.open_jaxpr(condition).outvars]
@@ -132,11 +132,11 @@ def _decides(condition: Any) -> bool:
 
 
 def _moves(equation: Any) -> bool:
-    """Whether anything could be differentiated there."""
+    """Whether the equation has floating outputs, which could be differentiated."""
     return any(jnp.issubdtype(var.aval.dtype, jnp.inexact) for var in equation.outvars)
 
 
 def _definition_of(function: Any) -> Place:
-    """Where a function is defined, under its decorators."""
+    """The file and line of a function under its decorators."""
     code = getattr(user_function(function), "__code__", None)
     return (code.co_filename, code.co_firstlineno) if code is not None else ("", 0)

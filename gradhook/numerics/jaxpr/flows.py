@@ -1,4 +1,4 @@
-"""Follow the inputs of a jaxpr through its equations: which floating numbers reach which result, and through what.
+"""Follow the inputs of a jaxpr through its equations to its results.
 
 An abstract interpretation: a variable's value is the set of inputs that it depends on. Floating data flow counts.
 A comparison, a conversion to integers and the choice of a branch pass nothing on; ``stop_gradient`` and rounding do.
@@ -38,7 +38,7 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True)
 class Flow:
-    """What a value depends on; a set of inputs is the bits of an integer.
+    """The inputs that a value depends on; a set of inputs is the bits of an integer.
 
     ``reach``: by floating data flow. ``chosen``: by comparisons. ``via``: for everything met on the way, the inputs
     with a path through it.
@@ -49,7 +49,7 @@ class Flow:
     via: Mapping[Downcast, int] = field(default_factory=dict)
 
     def through(self, met: Downcast) -> Flow:
-        """The flow behind something that all of it runs through."""
+        """The flow after something that all of it passes through."""
         return Flow(self.reach, self.chosen, {**self.via, met: self.via.get(met, 0) | self.reach})
 
 
@@ -57,7 +57,7 @@ NOTHING = Flow()
 
 
 def flows(jaxpr: Any, arguments: Sequence[Flow], around: Where = lambda: ("", 0)) -> list[Flow]:
-    """What the outputs of a jaxpr depend on, for what its inputs depend on.
+    """The dependence of the outputs of a jaxpr, given that of its inputs.
 
     Raises:
         Unreadable: the jaxpr reads or writes mutable arrays.
@@ -78,7 +78,7 @@ def _where(jaxpr: Any, equation: Any, around: Where) -> Where:
 
 
 def joined(several: Iterable[Flow]) -> Flow:
-    """What at least one of several values depends on."""
+    """The union of the dependences of several values."""
     reach, chosen, via = 0, 0, dict[Downcast, int]()
     for flow in several:
         reach, chosen = reach | flow.reach, chosen | flow.chosen
@@ -143,7 +143,7 @@ def _of_kind(var: Any, flow: Flow) -> Flow:
 
 
 def _kept(atoms: Sequence[Any], inputs: Sequence[Flow], result: Any, bits: bool = False) -> Flow:
-    """What an equation passes on to one of its results."""
+    """The dependence that an equation passes on to one of its results."""
     if _is_boolean(result):
         return _compared(atoms, inputs)
     if not is_inexact(result) and not bits and any(map(is_inexact, atoms)):
@@ -152,7 +152,7 @@ def _kept(atoms: Sequence[Any], inputs: Sequence[Flow], result: Any, bits: bool 
 
 
 def _compared(atoms: Sequence[Any], inputs: Sequence[Flow]) -> Flow:
-    """What the answer to a comparison of floats, or a formula of such answers, depends on."""
+    """The dependence of a comparison of floats, or of a formula of comparisons."""
     reach = chosen = 0
     for atom, flow in zip(atoms, inputs, strict=True):
         if is_inexact(atom):
@@ -170,7 +170,7 @@ def _scan(equation: Any, inputs: list[Flow], here: Where) -> list[Flow]:
 
 
 def _repeated(body: Any, held: list[Flow], carry: list[Flow], rows: list[Flow], here: Where) -> list[Flow]:
-    """The outputs of a loop's body once its carry holds all that any number of steps brings into it."""
+    """The outputs of a loop's body at the fixed point of its carry's dependence."""
     while True:
         outputs = flows(body, [*held, *carry, *rows], here)
         after = [joined(both) for both in zip(carry, outputs[: len(carry)], strict=True)]
@@ -193,7 +193,7 @@ def _while(equation: Any, inputs: list[Flow], here: Where) -> list[Flow]:
 
 
 def is_users(condition: Any) -> bool:
-    """Whether the accuracy of a loop is chosen by its user."""
+    """Whether the user chooses the accuracy of a loop."""
     path = traverse.definition(condition)[1].replace("\\", "/")
     return not traverse.of_jax(path) or any(part in path for part in _SOLVERS)
 

@@ -1,4 +1,4 @@
-"""How much of a slope is left open by loops that stop when floating numbers are close enough."""
+"""The error of a slope that loops which stop at a tolerance account for."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
 
 
 def iteration_error(found: Dependence) -> Array:
-    """The relative error of the slope that iterations may account for, for each pair of leaves; 0 outside of them."""
+    """The relative error of the slope from iterations, for each pair of leaves; 0 outside of them."""
     return np.where(found.through_loop, LOOP, np.where(found.unseen, CALLBACK, 0.0))
 
 
 def loops_in(jaxpr: Any) -> float:
-    """What the loops of any program leave open: a derivative may have loops that its function has not."""
+    """The relative error from loops in any program: a derivative may have loops that its function lacks."""
     return LOOP if any(_stops(equation) for equation in equations(jaxpr)) else 0.0
 
 

@@ -1,4 +1,4 @@
-"""At which step of a loop does a result first become nan or infinite?"""
+"""Find the step of a loop at which a result first becomes nan or infinite."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STEPS = 10_000
 
 @dataclass(frozen=True)
 class LoopStep:
-    """A jaxpr at its inputs, and which of its outputs is looked at."""
+    """A jaxpr at its inputs, and the output of it that is followed."""
 
     jaxpr: Any
     arguments: tuple[Any, ...]
@@ -25,9 +25,9 @@ class LoopStep:
 
 
 def bad_step(equation: Any, values: Sequence[Any], output: int, nan: bool) -> LoopStep | None:
-    """The first step of a ``scan`` or ``while`` whose body makes something bad out of good inputs.
+    """The first step of a ``scan`` or ``while`` that makes a nan or infinity out of finite inputs.
 
-    Its output is the one that was asked for if that is bad already, else the first bad one.
+    Its output is ``output`` if that is bad already, else the first bad one.
     """
     bad = jax.jit(lambda found: [_bad(value, nan) for value in found])
     for body, arguments, results in _steps(equation, list(values)):

@@ -1,4 +1,4 @@
-"""Which equation of a program first makes a result infinite or nan, and what is the usual cause of that?
+"""Find the equation that first makes a result infinite or nan, and its usual cause.
 
 The program's jaxpr is run once with a flag for every variable; then the bad result is followed back to the equation
 that made it from good inputs, into the calls, branches and loops on the way.
@@ -25,14 +25,14 @@ from gradhook.numerics.jaxpr.traverse import Place
 
 
 def nonfinite_source(program: Callable[..., Any], *arguments: Any) -> NonfiniteSource | None:
-    """The first equation that spoils the one result of ``program``; None where the result is finite or was never so."""
+    """The first equation that makes the one result of ``program`` not finite; None where it is finite."""
     frame = JaxprFrame(jax.make_jaxpr(program)(*arguments), tuple(arguments), ("", 0))
     trace = frame.follow(0)
     return trace.nonfinite_source if trace else None
 
 
 def of_claim(differentiator: Differentiator, mode: Mode, row: int, column: int) -> NonfiniteSource | None:
-    """What spoils the claim of a mode about one direction and one output, or one combination of outputs."""
+    """The equation that makes a mode's derivative not finite, for one direction and one column."""
     if not differentiator.held.traceable:
         return None
     seen = differentiator.projection
@@ -51,7 +51,7 @@ def of_claim(differentiator: Differentiator, mode: Mode, row: int, column: int) 
 
 @dataclass(frozen=True)
 class NonfiniteTrace:
-    """Where a bad value comes from; ``entrance`` is the input through which an infinity came in, if one did."""
+    """The source of a bad value; ``entrance`` is the input through which an infinity came, if any."""
 
     nonfinite_source: NonfiniteSource
     entrance: int | None = None
@@ -71,7 +71,7 @@ class JaxprFrame:
 
     @cached_property
     def _flags(self) -> dict[Any, tuple[bool, bool]]:
-        """Whether a variable holds a nan, and whether an infinity."""
+        """For each variable, whether it holds a nan and whether an infinity."""
         names: list[Any] = []
 
         def program(*arguments: Any) -> list[Any]:
@@ -104,7 +104,7 @@ class JaxprFrame:
         return [atom.val if traverse.is_literal(atom) else known[atom] for atom in atoms]
 
     def follow(self, output: int) -> NonfiniteTrace | None:
-        """Where the badness of an output comes from; None if it came in from outside."""
+        """The source of a bad output; None if the bad value came in from outside."""
         atom = traverse.open_jaxpr(self.jaxpr).outvars[output]
         equation, made = self._source(atom, self._nan if self._nan(atom) else self._infinite)
         return self._made(equation, made) if equation is not None else None
@@ -116,7 +116,7 @@ class JaxprFrame:
         return bool(np.isinf(atom.val).any()) if traverse.is_literal(atom) else self._flags.get(atom, (False, False))[1]
 
     def _source(self, atom: Any, bad: Callable[[Any], bool]) -> tuple[Any, Any]:
-        """From a bad variable back to the equation that made it of good ones; no equation for one that came in."""
+        """The equation that made a bad variable of good ones; None if the bad value came in."""
         while bad(atom) and (equation := self._makers.get(atom)) is not None:
             before = next((a for a in equation.invars if bad(a)), None)
             if before is None:
@@ -125,7 +125,7 @@ class JaxprFrame:
         return None, atom
 
     def _made(self, equation: Any, made: Any) -> NonfiniteTrace:
-        """The badness begins with this equation, or inside it, or with an infinity that came in and became a nan."""
+        """The source at or inside this equation, or of an infinity that came in and became a nan."""
         inside = self._inside(equation, made)
         if inside is not None and inside.entrance is None:
             return inside
@@ -140,7 +140,7 @@ class JaxprFrame:
         )
 
     def _explained(self, nonfinite_source: NonfiniteSource, entered: Any) -> NonfiniteTrace:
-        """A nan that was made of an infinity: the infinity is what comes first."""
+        """The source of a nan made of an infinity: the infinity comes first."""
         if traverse.is_literal(entered):
             return NonfiniteTrace(nonfinite_source)
         earlier, atom = self._source(entered, self._infinite)
@@ -156,11 +156,11 @@ class JaxprFrame:
         return NonfiniteSource(equation.primitive.name, *self.place(equation), cause(equation, values, names))
 
     def place(self, equation: Any) -> Place:
-        """Where an equation stands in the user's code, or the call around it."""
+        """The file and line of an equation in the user's code, or of the call around it."""
         return traverse.place_in(self.jaxpr, equation, self.around)
 
     def _inside(self, equation: Any, made: Any) -> NonfiniteTrace | None:
-        """The trail through the jaxpr that an equation calls; entrances are counted among the equation's inputs."""
+        """The trace through the jaxpr that an equation calls; entrances are indices of the equation's inputs."""
         name, output = equation.primitive.name, list(equation.outvars).index(made)
         step, shift = None, 0
         if name in traverse.CALLS:

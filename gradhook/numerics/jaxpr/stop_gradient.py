@@ -1,4 +1,4 @@
-"""How is a function evaluated with the values under ``stop_gradient`` held as they are at the base point?
+"""Evaluate a function with its values under ``stop_gradient`` held as at the base point.
 
 The author's word ``stop_gradient="frozen"``: these values are constants of the function, so differences must not see
 them move either. They are recorded once, at the base point, and stand in the jaxpr in the place of the equations.
@@ -26,14 +26,14 @@ Recorded = tuple[Any, Place]
 
 @dataclass(frozen=True)
 class FrozenFunction:
-    """A held function whose stopped values are constants, and where they are in the code."""
+    """A function whose stopped values are constants, and their places in the code."""
 
     held: FlatFunction
     places: tuple[Place, ...]
 
 
 def freeze_stopped_values(held: FlatFunction) -> FrozenFunction:
-    """Hold every floating value under ``stop_gradient`` at the base point; those under custom rules are the rules' own.
+    """Hold floating values under ``stop_gradient`` at the base point, those under custom rules excepted.
 
     Raises:
         GradhookError: one of them changes from step to step of a loop, or the function cannot be traced.
@@ -64,7 +64,7 @@ def _stops(equation: Any) -> bool:
 
 
 def _holds(jaxpr: Any) -> bool:
-    """Whether anything in a jaxpr is to be recorded, which excludes what is under custom rules."""
+    """Whether a jaxpr has a stopped value to record, outside custom rules."""
     return any(
         _stops(e) or (traverse.primal_code(e) is None and any(_holds(part) for part in traverse.inner(e)))
         for e in traverse.open_jaxpr(jaxpr).eqns
@@ -98,7 +98,7 @@ def _inside(frame: JaxprFrame, equation: Any) -> Iterator[Recorded]:
 
 
 def _passed_by(jaxpr: Any) -> Iterator[Recorded]:
-    """What a branch that is not taken would have recorded."""
+    """Placeholders for the stopped values of a branch that is not taken."""
     for equation in traverse.open_jaxpr(jaxpr).eqns:
         if _stops(equation):
             yield None, ("", 0)

@@ -1,4 +1,4 @@
-"""How is a jaxpr walked and rewritten, and where in the user's code does an equation come from?
+"""Walk, rewrite and run jaxprs, and find an equation's place in the user's code.
 
 The one place that knows what jaxprs look like inside: equations, their parameters, their tracebacks. Tested on JAX
 0.8.0, 0.10.2 and 0.12.0, there also with ``jax_custom_jvp3``. What differs: since 0.12 a closed jaxpr is a jaxpr (its
@@ -69,7 +69,7 @@ def equations_with_source(jaxpr: Any, around: Place = ("", 0)) -> Iterator[tuple
 
 
 def place(equation: Any) -> Place:
-    """The file and line that an equation comes from, the user's before a library's; ("", 0) where none is recorded."""
+    """The file and line of an equation, the user's before a library's; ("", 0) where none is recorded."""
     traceback = getattr(equation.source_info, "traceback", None)
     frames = traceback.frames if traceback is not None else ()
     return users((frame.file_name, int(frame.line_num)) for frame in frames)
@@ -111,7 +111,7 @@ def definition(jaxpr: Any) -> tuple[str, str, int]:
 
 
 def _wraps(path: str, name: str) -> bool:
-    """Whether a function stands around another one that a custom rule was put on."""
+    """Whether a function stands around the one that a custom rule was put on."""
     path = path.replace("\\", "/")
     return any(path.endswith(end) and name.endswith(last) for end, last in _WRAPPERS)
 
@@ -127,7 +127,7 @@ def _wrapped(jaxpr: Any) -> tuple[str, str, int] | None:
 
 
 def rewritten(jaxpr: Any, rewrite: Rewrite) -> Any:
-    """The jaxpr with every equation rewritten; inside what ``rewrite`` leaves alone too, but not inside custom rules.
+    """The jaxpr with every equation rewritten, inner jaxprs too, but not those under custom rules.
 
     Variables keep their identity and inner jaxprs their signature, so that the other parameters of loops stay valid.
     """
@@ -180,7 +180,7 @@ def function_of(jaxpr: Any) -> Callable[..., list[Any]]:
 
 
 def bind(equation: Any, values: Sequence[Any]) -> list[Any]:
-    """What an equation gives for the values of its inputs; traceable, rules included."""
+    """The results of an equation for the values of its inputs; traceable, rules included."""
     given = equation.primitive.get_bind_params(equation.params)
     functions, params = given if isinstance(given, tuple) else ((), given)  # functions became parameters in 0.10
     with equation.ctx.manager:
@@ -189,12 +189,12 @@ def bind(equation: Any, values: Sequence[Any]) -> list[Any]:
 
 
 def is_literal(atom: Any) -> bool:
-    """Whether an input of an equation is a constant that stands in it."""
+    """Whether an input of an equation is a literal constant."""
     return hasattr(atom, "val")
 
 
 def scan_counts(equation: Any) -> tuple[int, int]:
-    """How many of a scan's inputs are constants, and how many are its carry."""
+    """The number of a scan's inputs that are constants, and of those that are its carry."""
     params = equation.params
     if "ft_in" in params:
         constant, carry, _ = params["ft_in"].unpack()

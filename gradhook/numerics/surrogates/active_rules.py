@@ -1,4 +1,4 @@
-"""Which custom rules does a derivative rest on?
+"""Find the custom rules that a derivative rests on.
 
 A rule in the jaxpr may still have no part in the derivative: its value is rounded once more, or stopped. So each rule
 in turn is made to give zero; where that changes nothing, it was not in use. After ``grad`` no rule is visible at all,
@@ -24,7 +24,7 @@ MOST = 6
 
 
 def active_rules(rewriter: RuleRewriter, mode: Mode) -> ActiveRules:
-    """The outermost rules of a function that is none itself; those that JAX brings are left out."""
+    """The outermost user rules inside a function that is not itself a rule, by their effect."""
     rules_in_use = rewriter.rules_in_use
     rules = [s for s in rules_in_use if s.kind != "stop_gradient" and not s.of_jax and s.outermost][:MOST]
     if not rules or any(rule.itself for rule in rules):
@@ -43,7 +43,7 @@ def active_rules(rewriter: RuleRewriter, mode: Mode) -> ActiveRules:
 
 
 def _muted(rewriter: RuleRewriter, rule: CustomRuleUse, mode: Mode) -> Any:
-    """The claim of a mode with a rule that gives zero."""
+    """The derivative by a mode when one rule gives zero."""
     try:
         return rewriter.differentiator.claim(
             rewriter.rewritten(frozenset([rewriter.rules_in_use.index(rule)]), _stopped), (), mode

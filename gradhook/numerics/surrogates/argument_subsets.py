@@ -1,4 +1,4 @@
-"""Is the derivative in some arguments, the others being constants, part of the derivative in all of them?
+"""Differentiate in some arguments, and compare with the derivative in all of them.
 
 A rule sees arguments that are not differentiated as symbolic zeros, and arguments that are not mapped without a batch
 axis: neither is what it sees when everything moves.
@@ -26,7 +26,7 @@ ALL_SUBSETS = 3
 
 @dataclass(frozen=True)
 class Composition:
-    """A question, in which mode it is asked, and which plain answer it must equal."""
+    """A program and the plain program whose result it must equal."""
 
     name: str
     mode: Mode | None
@@ -35,7 +35,7 @@ class Composition:
 
 
 def apart(held: FlatFunction, mode: Mode) -> Iterator[Composition]:
-    """Every subset of the arguments differentiated; every argument mapped alone."""
+    """Differentiate every subset of the arguments; map every argument alone."""
     names = [leaf.name for leaf in held.inputs.leaves]
     word = "jvp" if mode == "fwd" else "grad"
     if len(names) < 2:
@@ -68,7 +68,7 @@ def _flat(leaf: Any) -> Any:
 
 
 def _partly(held: FlatFunction, call: Any, mode: Mode, subset: tuple[int, ...]) -> TwoPointProgram:
-    """Some leaves are variables, the others no variables at all."""
+    """The derivative in some leaves, with the others constant."""
 
     def at(x: Any, t: Any, w: Any) -> Any:
         leaves, tangents = held.inputs.split(x), held.inputs.split(t)

@@ -1,4 +1,4 @@
-"""What did the author declare for a surrogate, as functions of the vectors that the checker works with?"""
+"""The author's declarations about a surrogate, as functions of flat vectors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DerivativeMap = Callable[[Any, Any], Any]
 
 @dataclass(frozen=True)
 class Declaration:
-    """What the author declared: a value, and a derivative as a function, as a rule, or as numbers for one tangent."""
+    """The declared value, and the declared derivative as a function, a rule, or numbers for one tangent."""
 
     forward: Callable[..., Any] | None = None
     derivative_of: Callable[..., Any] | None = None
@@ -52,7 +52,7 @@ def eager_forward(held: FlatFunction, declared: Declaration, x: Array) -> Array:
 
 
 def derivative_map(held: FlatFunction, declared: Declaration, traced: bool = True) -> DerivativeMap | None:
-    """The declared derivative, if one was declared as a function; with ``traced`` only if it can be traced."""
+    """The declared derivative as a function; None without one, or if ``traced`` fails."""
     if declared.derivative_of is not None:
         other = _mapped(held, declared.derivative_of, "derivative_of=")
         slope: DerivativeMap = lambda x, v: jax.jvp(other, (x,), (v,))[1]  # noqa: E731
@@ -65,7 +65,7 @@ def derivative_map(held: FlatFunction, declared: Declaration, traced: bool = Tru
 
 
 def declared_derivatives(held: FlatFunction, declared: Declaration, points: Array, vectors: Array) -> Array:
-    """The declared derivative (P, D, m) at points (P, n) along directions (D, n); nan where none is a function."""
+    """The declared derivative (P, D, m) at points (P, n) along directions (D, n); nan without one."""
     slope = derivative_map(held, declared, traced=False)
     if slope is None:
         return np.full((len(points), len(vectors), held.outputs.size), np.nan)
@@ -114,7 +114,7 @@ def _joined(held: FlatFunction, leaves: list[Any], what: str) -> Any:
 
 
 def _ruled(held: FlatFunction, rule: Callable[..., Any], x: Any, vector: Any) -> list[Any]:
-    """What a declared rule gives for a direction: it takes (primals, tangents), tuples like the arguments."""
+    """The tangent by a declared rule, which takes (primals, tangents), tuples like the arguments."""
     arguments = held.arguments
     primals, _ = arguments.rebuild(held.inputs.split(x))
     zeros = [jnp.zeros(np.shape(leaf)) if is_floating(leaf) else leaf for leaf in arguments.leaves]

@@ -1,4 +1,4 @@
-"""Where, to the last bit, does a value or a derivative leap, and what are both on either side of it?
+"""Find jumps of a value or a derivative to the last bit, and the values on both sides.
 
 Neighbouring samples bracket a leap; the part of the bracket with the larger change is kept until its ends are
 neighbouring floating point numbers. What still changes between those is a leap; steep but smooth functions are not.
@@ -31,7 +31,7 @@ LEAP = 1e-6
 def discontinuities(
     program: SweepProgram, axis: SweepAxis, points: SweepSamples, is_declared: bool, free: bool
 ) -> tuple[Discontinuity, ...]:
-    """The leaps of the value and of the derivative along a track, from sampled points."""
+    """The jumps of the value and of the derivative along an axis, from sampled points."""
     core = (points.at >= axis.low) & (points.at <= axis.high)
     value = points.values[core, axis.output]
     found: list[tuple[float, bool]] = []
@@ -76,14 +76,14 @@ def _followed(
 
 
 def _cut(low: Integers, high: Integers) -> Integers:
-    """PARTS + 1 whole numbers from ``low`` to ``high``, some of them equal in the end; no product overflows."""
+    """PARTS + 1 integers from ``low`` to ``high``, possibly equal at last; no product overflows."""
     width = high - low
     steps = np.arange(PARTS + 1)
     return np.asarray(low[:, None] + (width // PARTS)[:, None] * steps + ((width % PARTS)[:, None] * steps) // PARTS)
 
 
 def _along(program: SweepProgram, axis: SweepAxis, grid: Array, jump: Flags, is_declared: bool) -> Array:
-    """What is followed, (B, PARTS + 1): the value, or the derivative plus the declared one (either may leap)."""
+    """The followed quantity, (B, PARTS + 1): the value, or the derivative plus the declared one."""
     flat = grid.ravel()
     points = program.run(axis.coordinate, flat, np.full(len(flat), axis.output), is_declared)
     slope = points.slope + np.where(np.isfinite(points.declared), np.pi * points.declared, 0.0)
@@ -103,7 +103,7 @@ def _floats(numbers: Integers) -> Array:
 
 
 def _rounder(low: float, high: float) -> float:
-    """Of two neighbours the one with fewer digits: a bound that somebody wrote down.
+    """The neighbour with fewer digits, which is likely the bound as it was written.
 
     Compiled code takes numbers below the smallest normal one for zero, so a leap there is one at zero.
     """

@@ -1,4 +1,4 @@
-"""Try whether a rule is linear in the tangent and its modes are adjoints, each element on its own scale.
+"""Test whether a rule is linear in the tangent and whether its modes are adjoint.
 
 Rounding, and what a loop inside the rule leaves open, are allowed; both are looked up only where something disagrees.
 """
@@ -37,7 +37,7 @@ def _mode(linearity_program: LinearityProgram, mode: Mode) -> list[ConsistencyPa
 
 
 def _fault(linearity_program: LinearityProgram, mode: Mode, fault: DerivativeError) -> DerivativeError:
-    """What a mode raises is told by the question about the mode; a rule that cannot be transposed, here.
+    """The error of a mode, marked as missing unless reverse mode alone fails, by transposition.
 
     Reverse mode is made by transposing forward mode, so that this is so only where forward mode is there.
     """
@@ -63,18 +63,18 @@ def _trials(
 
 
 def _is_asked(power: float, one: Array, got: Array) -> Flags:
-    """Whether a multiple says something: of a number, and if it was made large on purpose, unless that overflowed."""
+    """Whether a multiple is compared: where it is finite, or not finite by no overflow of a large factor."""
     return np.asarray(np.isfinite(one) & (np.isfinite(got) | (abs(power) <= FAR)))
 
 
 def _adjoint(linearity_program: LinearityProgram) -> list[ConsistencyPair]:
-    """<w, J v> beside <J^T w, v>, for every direction and every output (or combination of outputs) by itself."""
+    """Compare <w, J v> with <J^T w, v> for every direction and every output or combination."""
     forward, reverse = linearity_program.claim("fwd"), linearity_program.claim("rev")
     if isinstance(forward, DerivativeError) or isinstance(reverse, DerivativeError):
         return []
     with np.errstate(all="ignore"):
         combined = _combined(linearity_program, forward, lambda weights: weights)
-        # 0 times infinity is nan in one of the modes: what is not finite is told by GRD105.
+        # 0 times infinity is nan in one of the modes: GRD105 reports what is not finite.
         combined = np.where(np.isfinite(combined) & np.isfinite(reverse), combined, reverse)
         pair = ConsistencyPair("adjoint", None, reverse, combined, _terms(linearity_program))
         if pair.wrong(ADJOINT).any():
@@ -89,7 +89,7 @@ def _adjoint(linearity_program: LinearityProgram) -> list[ConsistencyPair]:
 
 
 def _terms(linearity_program: LinearityProgram) -> Array:
-    """What may be lost of each number in a sum of terms that cancel."""
+    """The rounding of each number as a sum of terms that cancel."""
     forward, rows = linearity_program.run("fwd"), linearity_program.run("rev")
     assert not isinstance(forward, DerivativeError) and not isinstance(rows, DerivativeError)
     pushed = np.abs(forward[: -linearity_program.last("fwd")])
@@ -99,7 +99,7 @@ def _terms(linearity_program: LinearityProgram) -> Array:
 
 
 def _iteration_error(linearity_program: LinearityProgram, numbers: Array) -> Array:
-    """What rounding and loops may account for in either mode."""
+    """The error that rounding and loops account for in either mode."""
     forward = linearity_program.run_rounding("fwd")[: -linearity_program.last("fwd")]
     reverse = linearity_program.run_rounding("rev")[: -linearity_program.last("rev")]
     own = _combined(linearity_program, forward, np.abs) + along(reverse, np.abs(linearity_program.rows[0]))
@@ -107,5 +107,5 @@ def _iteration_error(linearity_program: LinearityProgram, numbers: Array) -> Arr
 
 
 def _combined(linearity_program: LinearityProgram, numbers: Array, of: Callable[[Array], Array]) -> Array:
-    """Numbers of outputs as those of the combinations that reverse mode pulls back."""
+    """The numbers of outputs as those of the combinations that reverse mode pulls back."""
     return np.asarray(numbers @ of(linearity_program.weights).T) if len(linearity_program.weights) else numbers

@@ -1,4 +1,4 @@
-"""Differentiate along the tangents that tell a linear rule from one that is not.
+"""Differentiate along tangents that tell a linear rule from one that is not.
 
 The same runs serve the comparison with the declared derivative and the questions about linearity.
 """
@@ -37,7 +37,7 @@ FAR = 2.0**10
 
 @dataclass
 class LinearityProgram:
-    """A held function differentiated along its directions and along the tangents that show whether it is linear."""
+    """A function differentiated along its directions and along tangents that test linearity."""
 
     held: FlatFunction
     seed: str
@@ -74,7 +74,7 @@ class LinearityProgram:
 
     @property
     def cotangents(self) -> Array:
-        """What reverse mode pulls back for the comparison."""
+        """The cotangents (r, m) that reverse mode pulls back for the comparison."""
         return self.weights if len(self.weights) else np.eye(self.held.outputs.size)
 
     def claim(self, mode: Mode) -> Array | DerivativeError:
@@ -101,15 +101,15 @@ class LinearityProgram:
         return np.stack([0 * one, one, two, one + two, *(power * one for power in self.powers(mode))])
 
     def last(self, mode: Mode) -> int:
-        """How many rows show whether a mode is linear."""
+        """The number of rows that test whether a mode is linear."""
         return len(self.powers(mode)) + 4
 
     def powers(self, mode: Mode) -> tuple[float, ...]:
-        """By which factors the tangents of a mode are multiplied."""
+        """The factors by which the tangents of a mode are multiplied."""
         return ORDINARY if self.loops(mode) else POWERS
 
     def loops(self, mode: Mode) -> float:
-        """The relative error that loops of the derivative's own program may account for."""
+        """The relative error that loops of the derivative's own program account for."""
         if mode not in self._loops:
             self._loops[mode] = self._looped(mode)
         return self._loops[mode]
@@ -121,20 +121,20 @@ class LinearityProgram:
         ask = (lambda x, w: jax.jvp(self.held.call, (x,), (x,))) if mode == "fwd" else self._pulled
         try:
             return loops_in(jax.make_jaxpr(ask)(x, w))
-        except Exception:  # told when the mode itself is run
+        except Exception:  # the run of the mode itself reports the error
             return 0.0
 
     def _pulled(self, x: Any, w: Any) -> Any:
         return jax.vjp(self.held.call, x)[1](w)
 
     def rounding(self, mode: Mode, vectors: Array) -> Array:
-        """How far rounding may move what a mode gives along directions (D, n): (D, m), or (D, r) of combinations."""
+        """The rounding of a mode along directions (D, n): (D, m), or (D, r) of combinations."""
         if mode == "fwd":
             return rounding.of_forward(self.held.call, self.held.point, vectors)
         return rounding.of_reverse(self.held.call, self.held.point, vectors, self.cotangents)
 
     def run_rounding(self, mode: Mode) -> Array:
-        """How far rounding may move each number of a run."""
+        """The rounding of each number of a run."""
         of = rounding.of_forward if mode == "fwd" else rounding.of_pullbacks
         moved = of(self.held.call, self.held.point, self._all_rows(mode), underflow=True)
         return np.asarray(moved + np.zeros_like(self.run(mode)))
@@ -154,7 +154,7 @@ class LinearityProgram:
 
 
 def _parts(space: FlatLayout) -> Iterator[tuple[Label, Flags]]:
-    """The leaves of a space, neighbouring ones together where they are many: a name, and which numbers are theirs."""
+    """The leaves of a layout, neighbours together where they are many: a label, and a mask of elements."""
     places = np.arange(space.size)
     for label, start, stop in groups(space.leaves) if len(space.leaves) > 1 else ():
         yield label, (places >= start) & (places < stop)

@@ -1,4 +1,4 @@
-"""How are halves rounded: to even, away from zero, up as by floor(x + 0.5), or down?"""
+"""Find the convention by which halves are rounded: to even, away from zero, up or down."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _RULES: dict[str, Callable[[float, float, float, float], bool]] = {
 
 
 def ties(found: Sequence[Discontinuity]) -> str:
-    """The one convention that explains every jump of a staircase; ``""`` for what is none, or if several do."""
+    """The one convention that explains every jump of a staircase; empty without one, or with several."""
     jumps = [b for b in found if b.jumps]
     steps = [b.value[2] - b.value[0] for b in jumps]
     if len(jumps) < 2 or min(steps) <= 0 or not _equal(steps) or not _at_halves(jumps):

@@ -1,4 +1,4 @@
-"""Which functions have a rule of their own, and what can be asked of one?"""
+"""The implementation of the probe of a function with a rule of its own."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from gradhook.numerics.surrogates.transformations import composition
 
 
 def rule_of(function: Any) -> Any:
-    """The ``custom_jvp`` or ``custom_vjp`` object that a function is, under ``jit`` or ``partial``; else None."""
+    """The ``custom_jvp`` or ``custom_vjp`` object under ``jit`` or ``partial``; else None."""
     for _ in range(20):
         if isinstance(function, (jax.custom_jvp, jax.custom_vjp)):
             return function
@@ -44,7 +44,7 @@ def rule_of(function: Any) -> Any:
 
 @dataclass(frozen=True)
 class RuleProbe:
-    """The ``SurrogateProbe`` of a function with a rule of its own; each result is computed once, at first use."""
+    """The ``SurrogateProbe`` of a function with a rule of its own; results are computed once."""
 
     held: FlatFunction
     function: Callable[..., Any]
@@ -56,7 +56,7 @@ class RuleProbe:
 
     @property
     def reason(self) -> str:
-        """Why nothing but the value and the derivative at the case can be asked."""
+        """The reason why only value and derivative at the case can be computed; empty without one."""
         return "" if self.held.traceable else "the function needs its values in Python, so JAX cannot trace it"
 
     @property
@@ -76,12 +76,12 @@ class RuleProbe:
 
     @cached_property
     def linearity_program(self) -> LinearityProgram:
-        """The function differentiated along everything that is asked at the case itself."""
+        """The function differentiated along all directions and tangents at the case itself."""
         return LinearityProgram(self.held, self.seed, self.clock)
 
     @cached_property
     def surrogate_values(self) -> SurrogateValues:
-        """Value and derivative at the case, beside what was declared."""
+        """Value and derivative at the case, beside the declared ones."""
         return surrogate_values(
             self.held, self.function, self.declared, self.linearity_program, self.modes, self.surrogate_in
         )
@@ -96,7 +96,7 @@ class RuleProbe:
         return linearity(self.linearity_program, self.modes)
 
     def structure(self) -> tuple[StructureResult, ...]:
-        """What the derivative takes of what the function takes."""
+        """Shapes and dtypes of the derivative for each dtype and shape that the function takes."""
         return structure(self.held, self.function, self.declared, self.modes)
 
     def composition(self) -> tuple[ConsistencyPair, ...]:
@@ -147,7 +147,7 @@ class RuleProbe:
 
 
 def coordinates(arguments: BoundArguments, exact: BoundArguments | None) -> Flags:
-    """Which coordinates a surrogate's declaration speaks of: all but those that are claimed to be exact."""
+    """A mask of the coordinates that a surrogate's declaration covers: all but those claimed exact."""
     places = exact.moved if exact is not None else ()
     is_declared = [place not in places for place in arguments.moved]
     return np.repeat(np.array(is_declared, dtype=bool), [leaf.size for leaf in arguments.space.leaves])

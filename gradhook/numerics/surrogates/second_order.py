@@ -1,4 +1,4 @@
-"""What does a second differentiation make of a rule: is it lost, and is its own derivative as declared?
+"""Differentiate a rule twice, to see whether the rule is kept and its derivative the declared one.
 
 The first derivative cannot tell a rule that returns ``round(x)`` from one that returns the decorated function's value:
 only differentiating that value once more can.
@@ -34,7 +34,7 @@ def second(
 ) -> tuple[ConsistencyPair, ...]:
     """For each mode, applied twice: the value that the rule returns, then the derivative that it returns.
 
-    What the derivative's derivative must be is declared by ``order2``; without it nan is wanted, which is never wrong.
+    What the derivative's derivative must be is declared by ``order2``; without it nan is expected, which never differs.
     """
     random = generator(seed, "second")
     one, two = (directions.dense(held.inputs, held.point, random) for _ in range(2))

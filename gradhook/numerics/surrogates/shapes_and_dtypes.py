@@ -1,6 +1,6 @@
-"""Does the derivative take every dtype and shape that the function itself takes?
+"""Trace the derivative for every dtype and shape that the function itself takes.
 
-Nothing is computed: ``jax.eval_shape`` traces the rule, and JAX's own check of tangents against values speaks.
+Nothing is computed: ``jax.eval_shape`` traces the rule, and JAX's own check of tangents against values decides.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ CLAIMED = ("float64", "float32")
 """The dtypes of every claim: that of the comparison, and that which programs run in."""
 DTYPES = (*CLAIMED, "bfloat16")
 _UNSUPPORTED = "does not accept dtype"
-"""What JAX says of linear algebra in half precision: no rule could be blamed for that."""
+"""JAX's error for linear algebra in half precision, which no rule causes."""
 SHAPES = {"rank 0": (), "size 0": (0,)}
 
 
 @dataclass(frozen=True)
 class ArgumentVariant:
-    """One way to give the same arguments: the leaves that are differentiated as shapes, and the dtype of the others."""
+    """The arguments in another dtype or shape: differentiated leaves as shapes, the dtype of the others."""
 
     name: str
     leaves: list[Any]
@@ -46,8 +46,9 @@ class ArgumentVariant:
 def structure(
     held: FlatFunction, function: Callable[..., Any], declared: Declaration, modes: tuple[Mode, ...]
 ) -> tuple[StructureResult, ...]:
-    """Every mode in float64, float32, bfloat16 and what is claimed besides; rank 0 and size 0 for functions that map
-    each element by itself, or where they are claimed.
+    """Trace every mode in float64, float32, bfloat16 and the claimed dtypes and shapes.
+
+    Rank 0 and size 0 are tried for functions that map each element by itself, or where they are claimed.
 
     A float32 program runs with 64 bits switched off, as its users run it: there a constant of the rule is no wider.
     """
@@ -76,7 +77,7 @@ def _variants(held: FlatFunction, function: Callable[..., Any], declared: Declar
 
 
 def _elementwise(held: FlatFunction, function: Callable[..., Any], shapes: list[tuple[int, ...]]) -> bool:
-    """Whether an element alone has the value that it has among the others.
+    """Whether an element alone has the same value as among the others.
 
     Only then is a function of another shape still the claimed one: ``x / sum(x)`` takes a scalar too, but there it is
     the constant 1, and a rule for vectors need not know it.
@@ -92,7 +93,7 @@ def _elementwise(held: FlatFunction, function: Callable[..., Any], shapes: list[
             if value.shape != alone[0].shape or not np.allclose(value, together[k], rtol=1e-9, atol=0, equal_nan=True):
                 return False
     except Exception:
-        return False  # what the function does not take is asked of no rule
+        return False  # a rule need not take what the function does not
     return True
 
 
@@ -106,7 +107,7 @@ def _struct(shape: tuple[int, ...], dtype: str, is_complex: bool) -> Any:
 
 
 def _lifted(held: FlatFunction, function: Callable[..., Any], dtype: str) -> Callable[[list[Any]], list[Any]]:
-    """The function of the differentiated leaves; what else it is given is of the same dtype, numbers of none."""
+    """The function of the differentiated leaves, with the other arrays cast to the dtype."""
     arguments = held.arguments
 
     def call(moved: list[Any]) -> list[Any]:

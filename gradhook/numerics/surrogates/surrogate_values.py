@@ -1,4 +1,4 @@
-"""Is a surrogate, at one point, what was declared for it? Its value on every route, its derivative in every mode.
+"""The value of a surrogate on every route and its derivative in every mode, beside the declared ones.
 
 Finite differences of the function play no part here: they prove nothing about a derivative that differs on purpose.
 """
@@ -42,7 +42,7 @@ def surrogate_values(
 ) -> SurrogateValues:
     """Run a surrogate on every route and evaluate what was declared for it.
 
-    ``surrogate_in`` (n,) marks the coordinates of which the declaration speaks; the others are claimed exact.
+    ``surrogate_in`` (n,) marks the coordinates that the declaration covers; the others are claimed exact.
     """
     vectors, labels = linearity_program.rows
     is_declared = np.array([bool(surrogate_in[v != 0].all()) for v in vectors], dtype=bool)
@@ -77,7 +77,7 @@ def surrogate_values(
 def _rounding(
     held: FlatFunction, declared: Declaration, linearity_program: LinearityProgram, made: SurrogateValues, mode: Mode
 ) -> Array:
-    """How far rounding may move a claim and the declared derivative apart; asked for only where it may decide."""
+    """The rounding of a derivative and the declared one; computed only where it may decide."""
     claim = made.autodiff[mode]
     if isinstance(claim, DerivativeError) or made.as_declared(mode, claim).all():
         return np.zeros(1)
@@ -109,8 +109,8 @@ def _conventions(
 ) -> tuple[Array, Array]:
     """The declared derivative (D, m), and what is as good at a kink of ``derivative_of=`` (K, D, m).
 
-    On a bound of ``jnp.clip`` JAX's own derivative is neither the inner nor the outer one. ``bounds=`` says which is
-    meant; where it is silent, either is accepted.
+    On a bound of ``jnp.clip`` JAX's own derivative is neither the inner nor the outer one. ``bounds=`` selects
+    one; without it, either is accepted.
     """
     x = held.point
     if declared.derivative_of is None:
@@ -202,7 +202,7 @@ def _flat(leaves: list[Any]) -> Array:
 def _references(
     held: FlatFunction, declared: Declaration, values: dict[str, Array | DerivativeError]
 ) -> tuple[Array, ...]:
-    """What ``forward=`` returns, plainly and compiled: a compiler may fuse a product with a sum, and round once less.
+    """The result of ``forward=``, plain and compiled: a compiler may fuse a product with a sum.
 
     Raises:
         GradhookError: it returns another count of numbers than the function.

@@ -1,4 +1,4 @@
-"""Which input of a function is moved in a sweep, through which range, at which points, and what is followed?"""
+"""Choose the inputs that a sweep moves, their ranges and samples, and the followed outputs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CURVED = ("spd", "orthogonal", "simplex")
 
 @dataclass(frozen=True)
 class SweepAxis:
-    """One element of the vector of inputs that moves from ``low`` to ``high``, and which output is followed.
+    """One input element that moves from ``low`` to ``high``, and the output that is followed.
 
     ``candidates`` are the numbers of that output, of which one that moves is to be followed where ``output`` is only a
     guess.
@@ -44,7 +44,7 @@ class SweepAxis:
 
 
 def sweep_axes(held: FlatFunction, slopes: Array | None) -> list[SweepAxis]:
-    """The tracks of a held function; ``slopes`` (n, m) is its Jacobian at the case where that is known.
+    """The sweep axes of a function; ``slopes`` (n, m) is its Jacobian at the case, where known.
 
     Of every argument the first element moves (of a complex one both parts), then the last and the middle one; for each
     of them every output is followed.
@@ -98,7 +98,7 @@ def _axes_of(held: FlatFunction, leaf: LeafInfo, start: int, place: int, slopes:
 
 
 def samples(axis: SweepAxis, count: int, random: np.random.Generator) -> Array:
-    """Sorted points of a track: evenly spread with a jitter, the special ones inside, the extreme ones beyond."""
+    """Sorted samples of an axis: jittered even ones, special ones inside, extreme ones beyond."""
     special = [s for s in SPECIAL if axis.low <= s <= axis.high]
     extreme = [e for e in EXTREME if axis.unbounded] + [-e for e in EXTREME if axis.unbounded and axis.low < 0]
     even = np.linspace(axis.low, axis.high, count - len(special) - len(extreme))
@@ -114,7 +114,7 @@ def _alike(leaf: LeafInfo, output: LeafInfo, element: int) -> int | None:
 
 
 def _strongest(slopes: Array | None, coordinate: int, candidates: range) -> int | None:
-    """The number that depends most on a coordinate at the case, where that is known."""
+    """The output that depends most on a coordinate at the case; None where that is unknown."""
     if slopes is None or not candidates:
         return None
     sizes = np.nan_to_num(np.abs(slopes[coordinate, candidates.start : candidates.stop]))

@@ -1,4 +1,4 @@
-"""What are value, derivative and what was declared for them, while one input moves and everything else is held?"""
+"""Evaluate value, derivative and declaration while one input moves and all others are held."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RECALLED = 24
 
 @dataclass(frozen=True)
 class SweepSamples:
-    """At T points of a track: all values (T, m), one output's slope (T,), and the declared ones (nan: none)."""
+    """Samples at T points: all values (T, m), one output's slope (T,), the declared ones (nan: none)."""
 
     at: Array
     values: Array
@@ -44,7 +44,7 @@ class SweepSamples:
 
 @dataclass
 class SweepProgram:
-    """A held function along any one of its coordinates."""
+    """A function along any one of its coordinates, as one compiled program."""
 
     held: FlatFunction
     declared: Declaration
@@ -53,7 +53,7 @@ class SweepProgram:
     _program: list[Any] = field(default_factory=list)
 
     def run(self, coordinate: int, at: Array, outputs: NDArray[np.int64], is_declared: bool) -> SweepSamples:
-        """Up to COUNT points; ``outputs`` (T,) says whose slope is meant at each."""
+        """Evaluate up to COUNT points; ``outputs`` (T,) are the outputs whose slopes are returned."""
         started = time.perf_counter()
         padded = np.resize(at, COUNT), np.resize(outputs, COUNT)
         if not self._program:
@@ -69,7 +69,7 @@ class SweepProgram:
     def filled(
         self, coordinate: int, points: SweepSamples, outputs: NDArray[np.int64], is_declared: bool
     ) -> SweepSamples:
-        """The same with what was declared in Python that JAX cannot trace; slow, so for few points only."""
+        """The same samples with untraceable declarations called in Python; slow, so for few points only."""
         reference, declared = points.reference, points.declared
         xs = np.repeat(self.held.point[None], len(points.at), axis=0)
         xs[:, coordinate] = points.at
@@ -83,7 +83,7 @@ class SweepProgram:
         return SweepSamples(points.at, points.values, points.slope, reference, declared)
 
     def plain(self, coordinate: int, points: SweepSamples, output: int, is_declared: bool) -> SweepSamples:
-        """The same, where a compiler's rounding alone tells function and declaration apart: both called plainly.
+        """The same samples called plainly where a compiler's rounding alone makes a difference.
 
         XLA divides by a scalar by multiplying with its reciprocal. At a tie that moves ``round(x / s)`` by one step, in
         one of two programs.
@@ -115,7 +115,7 @@ class SweepProgram:
         return float(moved), float(declared(x, axis)[output])
 
     def rounding(self, coordinate: int, at: Array, outputs: NDArray[np.int64], is_declared: bool) -> Array:
-        """How far rounding may move the slope and the declared one apart, at up to COUNT points."""
+        """The rounding of the slope and the declared one together, at up to COUNT points."""
         program = self._traced()
 
         def both(x: Any, at: Any, outputs: Any) -> Any:
@@ -148,7 +148,7 @@ class SweepProgram:
 
 
 def _apart(points: SweepSamples, output: int) -> NDArray[np.int64]:
-    """Where value or slope are not the declared ones, in triples of which they are elsewhere."""
+    """Indices where value or slope differ from the declared ones in some but not all of a triple."""
     with np.errstate(invalid="ignore"):
         value = (points.values[:, output] != points.reference[:, output]) & np.isfinite(points.reference[:, output])
         slope = ~np.isclose(points.slope, points.declared, rtol=1e-9, atol=0) & np.isfinite(points.declared)

@@ -1,4 +1,4 @@
-"""What shows when an input is moved through its domain: boundaries, strays, how far the rule is from the truth?"""
+"""Move inputs through their domain and find discontinuities, mismatches and the bias of the rule."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gradhook.numerics.surrogates.sweep_axes import SweepAxis, samples, sweep_ax
 from gradhook.numerics.surrogates.sweep_program import COUNT, SweepProgram, SweepSamples
 
 STEP = 2.0**-20
-"""Of the differences that tell whether a true derivative exists at a sample, and which: they need not be fine."""
+"""The step of the differences that measure a true derivative at a sample; they need not be fine."""
 SETTLED, SAME = 1e-3, 1e-4
 CONFIRMED = 8
 """Samples at which a value that looks wrong in the compiled program is looked at plainly."""
@@ -31,7 +31,7 @@ LARGEST = 4096
 def sweeps(program: SweepProgram, slopes: Array | None, is_declared: Flags, seed: str) -> tuple[Sweep, ...]:
     """Sweeps of elements of every argument, one for each output that depends on it.
 
-    ``is_declared`` (n,) marks the coordinates of which the declaration speaks.
+    ``is_declared`` (n,) marks the coordinates that the declaration covers.
     """
     if max(program.held.inputs.size, program.held.outputs.size) > LARGEST or not program.held.outputs.size:
         return ()
@@ -39,14 +39,14 @@ def sweeps(program: SweepProgram, slopes: Array | None, is_declared: Flags, seed
     for coordinate, group in groupby(sweep_axes(program.held, slopes), key=lambda axis: axis.coordinate):
         alike = list(group)
         runs = [_run(program, axis, bool(is_declared[coordinate]), seed) for axis in alike]
-        # A number that neither moves nor has a slope depends on another input: at least one is told of each.
+        # A number that neither moves nor has a slope depends on another input: at least one of each is kept.
         live = [run for run in runs if not _still(*run)] or runs[:1]
         found += [_sweep(program, axis, points, bool(is_declared[coordinate])) for axis, points in live]
     return tuple(found)
 
 
 def _run(program: SweepProgram, axis: SweepAxis, is_declared: bool, seed: str) -> tuple[SweepAxis, SweepSamples]:
-    """The samples of a track; one that guessed its output follows the number that moves most beside its size."""
+    """The samples of an axis; if its output is a guess, follow the one that moves most for its size."""
     # All elements of an argument visit the same points, so that alike ones show the same boundaries.
     at = samples(axis, COUNT, generator(seed, "sweep", axis.leaf))
     points = program.run(axis.coordinate, at, np.full(COUNT, axis.output), is_declared)
@@ -60,7 +60,7 @@ def _run(program: SweepProgram, axis: SweepAxis, is_declared: bool, seed: str) -
 
 
 def _still(axis: SweepAxis, points: SweepSamples) -> bool:
-    """Whether neither value nor derivative nor what was declared shows that the output depends on the input."""
+    """Whether value, derivative and declaration are all constant along the axis."""
     value = points.values[:, axis.output]
     constant = bool(((value == value[0]) | np.isnan(value)).all())
     return constant and bool((points.slope == 0).all() and (np.nan_to_num(points.declared) == 0).all())
@@ -99,12 +99,12 @@ def _values(program: SweepProgram, axis: SweepAxis, points: SweepSamples) -> lis
 
 
 def _same(value: Array, reference: Array) -> Flags:
-    """Equal; the sign of a zero counts at the author's own points only: no stop_gradient trick keeps it everywhere."""
+    """Elementwise equality; the sign of a zero counts only at the author's own points."""
     return np.asarray((value == reference) | (np.isnan(value) & np.isnan(reference)))
 
 
 def _slopes(program: SweepProgram, axis: SweepAxis, points: SweepSamples) -> list[Mismatch]:
-    """Samples at which the derivative is not the declared one; on a boundary of the latter another check asks."""
+    """The first sample whose derivative is not the declared one, discontinuities excepted (GRD207)."""
     asked, allowed = np.isfinite(points.declared), np.full(1, UNDERFLOW)
     if (asked & differ(points.slope, points.declared, SURROGATE, allowed)).any():
         allowed = UNDERFLOW + program.rounding(axis.coordinate, points.at, np.full(len(points.at), axis.output), True)
@@ -119,7 +119,7 @@ def _slopes(program: SweepProgram, axis: SweepAxis, points: SweepSamples) -> lis
 
 
 def _near_a_leap(program: SweepProgram, axis: SweepAxis, points: SweepSamples, wrong: Flags) -> Flags:
-    """Whether the declared derivative leaps at a sample itself."""
+    """A mask of samples at which the declared derivative itself jumps."""
     if not wrong.any():
         return wrong
     outputs = np.full(len(points.at), axis.output)
@@ -134,7 +134,7 @@ def _near_a_leap(program: SweepProgram, axis: SweepAxis, points: SweepSamples, w
 def _truth(
     program: SweepProgram, axis: SweepAxis, at: Array, leaps: list[float], is_declared: bool
 ) -> tuple[float, bool]:
-    """The largest distance from the true derivative, where both one-sided differences agree on one; all the same?
+    """The largest distance from the true derivative where it exists, and whether the two coincide.
 
     Besides samples it is looked at close to leaps, where a surrogate is largest.
     """

@@ -51,7 +51,7 @@ def _key(composed: Composition) -> str:
 
 
 def _trial(composed: Composition, got: Array | DerivativeError, plain: Array | DerivativeError) -> ConsistencyPair:
-    if isinstance(plain, DerivativeError):  # the mode itself does not exist, or its fault is told elsewhere
+    if isinstance(plain, DerivativeError):  # the mode itself does not exist, or its error is reported elsewhere
         return ConsistencyPair(composed.name, composed.mode, DerivativeError(True, plain.message), np.zeros(0))
     if composed.mode and not isinstance(got, DerivativeError):
         # 0 times infinity is nan in one composition and left out in another: such a derivative is another question's.
