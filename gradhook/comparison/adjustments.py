@@ -163,7 +163,7 @@ def _by_witness(
     value = found.value
     vanishing = (np.abs(value) <= BAR * found.error) & (np.abs(claim) <= ZERO * found.error)
     bar = np.where(vanishing, ZERO, BAR) * found.error
-    size = np.where(vanishing, np.maximum(measured.around, measured.level), np.abs(claim))
+    size = np.where(vanishing, np.maximum(measured.surroundings, measured.level), np.abs(claim))
     own = probe.tolerance.around(claim)
     # A claim that is right to its last digits needs no allowance for its rounding: cos(pi / 2) is 6e-17.
     allowed = np.where(np.abs(claim - value) <= own + bar, own, judged.tolerance)

@@ -32,7 +32,7 @@ class Measurement:
     ``value`` ± ``error`` where ``accepted``; ``smoothness`` numbers the members of ``model.Smoothness``; ``left`` ±
     ``left_error`` and ``right`` ± ``right_error`` are the one-sided slopes. ``coarse`` ± ``coarse_error`` is the
     estimate of larger steps where it differs from that of the finest ones (nan where they agree). ``noise`` is the
-    absolute noise of the values, measured or read off their grain (0: rounding only). ``around`` is the steepest slope
+    absolute noise of the values, measured or read off their grain (0: rounding only). ``surroundings`` is the steepest slope
     of the surroundings along the same line, ``steepest`` that of the change at the finest step, ``level`` the value
     over the natural scale of a step. ``motionless``: no step changes the value, so that differences know nothing.
     ``centre`` (m,) is the value at the point.
@@ -49,7 +49,7 @@ class Measurement:
     coarse: Array
     coarse_error: Array
     noise: Array
-    around: Array
+    surroundings: Array
     steepest: Array
     level: Array
     motionless: Flags
@@ -111,7 +111,7 @@ def disputed(claimed: Array, estimate: Measurement, tolerance: Tolerance) -> Fla
     with np.errstate(invalid="ignore"):
         gap = np.abs(claimed - estimate.value)
         borne_out = estimate.accepted & (gap <= tolerance.around(claimed) + estimate.error)
-        size = np.where(claimed == 0, estimate.around, np.abs(claimed))
+        size = np.where(claimed == 0, estimate.surroundings, np.abs(claimed))
         return np.asarray(~borne_out | ~tolerance.resolves(estimate.error, size))
 
 
@@ -139,7 +139,7 @@ def judge(
 ) -> Judgement:
     """Compare claims (D, m) with a measurement; ``kink`` is the declared convention at non-smooth points.
 
-    ``rounding`` (D, m) is the rounding of JAX's own derivative. A claim passes if it lies within tolerance, rounding and
+    ``rounding`` (D, m) is that of JAX's own derivative. A claim passes if it lies within tolerance, rounding and
     error bar, and these are small beside the element itself; it fails if it lies outside and the bar is small enough.
     Everything else is undecided, with its cause. A claim of 0 has no size of its own: it is measured by the steepest
     slope of the surroundings.
@@ -148,7 +148,7 @@ def judge(
         # A claim that is all rounding is a wrong gradient, not a noisy one.
         most = ROUNDING_SHARE * np.fmax(np.abs(claimed), np.abs(estimate.value))
         allowed = np.asarray(tolerance.around(claimed) + np.fmin(rounding, most))
-    size = np.where(claimed == 0, estimate.around, np.abs(claimed))
+    size = np.where(claimed == 0, estimate.surroundings, np.abs(claimed))
     verdict, code = _smooth(claimed, estimate, tolerance, allowed)
     # At a kink the derivative leaps when the point is rounded, which is no rounding of a slope on either side.
     exactly = tolerance.around(claimed)
@@ -177,7 +177,7 @@ def _smooth(claimed: Array, estimate: Measurement, tolerance: Tolerance, allowed
     bar = estimate.error
     with np.errstate(all="ignore"):
         gap = np.abs(claimed - estimate.value)
-        own = np.where(claimed == 0, estimate.around, np.abs(claimed))
+        own = np.where(claimed == 0, estimate.surroundings, np.abs(claimed))
         agrees = estimate.accepted & (gap <= allowed + bar)
         resolved = tolerance.resolves(bar + allowed - tolerance.around(claimed), own)
         differs = estimate.accepted & ~agrees
@@ -207,7 +207,7 @@ def _kink(
         low, high = np.minimum(estimate.left, estimate.right), np.maximum(estimate.left, estimate.right)
         inside = (claimed >= low - slack) & (claimed <= high + slack)
         kept = inside if kink is None else np.abs(claimed - _convention(kink, claimed, estimate, low, high)) <= slack
-        size = np.where(claimed == 0, estimate.around, np.abs(claimed))
+        size = np.where(claimed == 0, estimate.surroundings, np.abs(claimed))
         told = kept & (kink is not None) & tolerance.resolves(slack - tolerance.around(claimed), size)
     here = estimate.smoothness == _SHAPES.index(Smoothness.KINK)
     answer = np.where(told, Verdict.PASS, np.where(kept, Verdict.UNDECIDED, Verdict.FAIL))

@@ -76,5 +76,5 @@ def _cause(shape: Smoothness, undecided: bool) -> tuple[str, str]:
 
 def _measured(measured: Measurement, place: tuple[int, int]) -> str:
     value, error = float(measured.value[place]), float(measured.error[place])
-    settled = measured.accepted[place] and error <= 1e-3 * max(abs(value), float(measured.around[place]))
+    settled = measured.accepted[place] and error <= 1e-3 * max(abs(value), float(measured.surroundings[place]))
     return f"; finite differences measure {number(value)} ± {bar(error)}" if settled else ""

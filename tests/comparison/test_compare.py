@@ -74,7 +74,7 @@ def _estimate(value: Any, **said: Any) -> Measurement:
     value = np.atleast_2d(np.asarray(value, dtype=float))
     fill = {
         "error": 2e-11, "accepted": True, "smoothness": np.int8(0), "left": 0.0, "right": 0.0, "left_error": 1e-9,
-        "right_error": 1e-9, "coarse": np.nan, "coarse_error": np.nan, "noise": 0.0, "around": 1.0, "steepest": 1.0,
+        "right_error": 1e-9, "coarse": np.nan, "coarse_error": np.nan, "noise": 0.0, "surroundings": 1.0, "steepest": 1.0,
         "level": 0.0,
         "motionless": False,
         **said,
@@ -93,7 +93,7 @@ def _comparison(claims: dict[str, Any], measured: Measurement, **said: Any) -> D
     arrays = {
         m: c if isinstance(c, DerivativeError) else np.atleast_2d(np.asarray(c, dtype=float)) for m, c in claims.items()
     }
-    return DerivativeComparison(measured=measured, claims=arrays, **parts)
+    return DerivativeComparison(measured=measured, autodiff=arrays, **parts)
 
 
 def _compare(claim: Any, measured: Any, mode: str = "rev", probe: Any = None, **said: Any) -> Outcome:
@@ -118,7 +118,7 @@ def test_the_message_names_the_place_and_both_numbers() -> None:
 
 
 def test_a_pass_has_no_finding_but_the_coarsest_resolution() -> None:
-    outcome = _compare([[1.0, 2.0]], _estimate([[1.0, 2.0]], error=[[1e-12, 1e-9]], around=[[1.0, 1.0]]))
+    outcome = _compare([[1.0, 2.0]], _estimate([[1.0, 2.0]], error=[[1e-12, 1e-9]], surroundings=[[1.0, 1.0]]))
     assert (outcome.verdict, outcome.findings) == (Verdict.PASS, ())
     assert outcome.resolution == pytest.approx((4e-10 + 1e-9) / 2)
 
@@ -331,7 +331,7 @@ def test_an_iteration_excuses_only_what_comes_out_of_it() -> None:
 
 def test_an_iteration_excuses_a_part_of_the_element_itself() -> None:
     """Not of the larger derivatives beside it."""
-    large_neighbour = _estimate([[1e-3]], error=1e-15, around=1.0)
+    large_neighbour = _estimate([[1e-3]], error=1e-15, surroundings=1.0)
     assert _compare([[2e-3]], large_neighbour, probe=FakeProbe(iterating=5e-3)).verdict is Verdict.FAIL
 
 
@@ -339,7 +339,7 @@ def test_without_an_iteration_a_small_gap_is_one() -> None:
     assert _compare([[1.0 + 4e-7]], [[1.0]]).verdict is Verdict.FAIL
 
 
-STILL = {"error": np.inf, "accepted": False, "around": 0.0, "steepest": 0.0, "level": 0.0, "motionless": True}
+STILL = {"error": np.inf, "accepted": False, "surroundings": 0.0, "steepest": 0.0, "level": 0.0, "motionless": True}
 
 
 @pytest.mark.parametrize("claim, verdict", [(0.0, Verdict.PASS), (1.0, Verdict.FAIL), (1e-300, Verdict.FAIL)])
@@ -365,7 +365,7 @@ BLURRED = {"error": 1e-3, "noise": 1e-6}
 @pytest.mark.parametrize(
     "said, claim, second, verdict, code",
     [
-        ({**STILL, "around": 1.0}, 0.0, 0.0, Verdict.PASS, ""),
+        ({**STILL, "surroundings": 1.0}, 0.0, 0.0, Verdict.PASS, ""),
         (STILL, 0.0, 0.0, Verdict.UNDECIDED, "GRD405"),
         (STILL, 1.0, 0.0, Verdict.FAIL, "GRD102"),
         (STILL, 0.0, np.nan, Verdict.UNDECIDED, "GRD409"),

@@ -22,7 +22,7 @@ PASS, FAIL, UNDECIDED = Verdict.PASS, Verdict.FAIL, Verdict.UNDECIDED
 SHAPES = list(Smoothness)
 DEFAULTS: dict[str, Any] = {
     "value": 1.0, "error": 1e-12, "accepted": True, "smoothness": 0, "left": 1.0, "right": 1.0, "left_error": 1e-9,
-    "right_error": 1e-9, "coarse": np.nan, "coarse_error": np.nan, "noise": 0.0, "around": 1.0, "steepest": 1.0,
+    "right_error": 1e-9, "coarse": np.nan, "coarse_error": np.nan, "noise": 0.0, "surroundings": 1.0, "steepest": 1.0,
     "level": 0.0,
     "motionless": False,
 }  # fmt: skip
@@ -43,7 +43,7 @@ def _judge(
 
 
 BLURRED, NOISY = {"error": 1e-3}, {"error": 1e-3, "noise": 1e-6}
-STILL = {"value": 0.0, "error": np.inf, "accepted": False, "around": 0.0, "steepest": 0.0, "motionless": True}
+STILL = {"value": 0.0, "error": np.inf, "accepted": False, "surroundings": 0.0, "steepest": 0.0, "motionless": True}
 RIPPLED = {"value": -5.5, "error": 1e-6, "coarse": 1.0, "coarse_error": 1e-6}
 
 
@@ -74,10 +74,10 @@ RIPPLED = {"value": -5.5, "error": 1e-6, "coarse": 1.0, "coarse_error": 1e-6}
         (1e-9, {"value": 0.0, "error": 1e-14}, FAIL, ""),
         (1 + 1e-9, {"rounding": 1e-8}, PASS, ""),
         (1e-9, {"value": 0.0, "error": 1e-14, "rounding": 1e-8}, FAIL, ""),
-        (0.0, {"value": 0.0, "error": 1e-5, "around": 1e3}, PASS, ""),
-        (0.0, {"value": 0.0, "error": 1e-5, "around": 1.0}, UNDECIDED, "GRD409"),
-        (1e-4, {"value": 1e-4, "error": 1e-6, "around": 1e10}, UNDECIDED, "GRD409"),
-        (0.0, {"value": 1e-4, "error": 1e-8, "around": 1e10}, FAIL, ""),
+        (0.0, {"value": 0.0, "error": 1e-5, "surroundings": 1e3}, PASS, ""),
+        (0.0, {"value": 0.0, "error": 1e-5, "surroundings": 1.0}, UNDECIDED, "GRD409"),
+        (1e-4, {"value": 1e-4, "error": 1e-6, "surroundings": 1e10}, UNDECIDED, "GRD409"),
+        (0.0, {"value": 1e-4, "error": 1e-8, "surroundings": 1e10}, FAIL, ""),
         (1e-4, {"value": 1e-4, "error": 1e-8, "noise": 1e-9}, UNDECIDED, "GRD405"),
         (1e300, {"value": 1e300, "error": 1e288}, PASS, ""),
         (1e-300, {"value": 1e-300, "error": 1e-312}, PASS, ""),
@@ -227,7 +227,7 @@ def test_what_was_allowed_and_what_would_have_been_seen() -> None:
 def test_what_an_element_is_measured_by_is_its_own_size() -> None:
     """What else moves the value along the same line counts for a claim of 0 alone."""
     sizes = [
-        judge(np.array([[claim]]), _estimate(value=value, error=1e-14, around=50.0), Tolerance()).size[0, 0]
+        judge(np.array([[claim]]), _estimate(value=value, error=1e-14, surroundings=50.0), Tolerance()).size[0, 0]
         for claim, value in ((2.0, 2.0), (0.0, 0.0), (0.0, 3.0), (1e-4, 3.0))
     ]
     assert sizes == [2.0, 50.0, 3.0, 3.0]

@@ -95,7 +95,7 @@ def _again(comparison: DerivativeComparison, probe: FunctionProbe, error: Array)
         for mode, claim in comparison.autodiff.items()
     }
     with jax.enable_x64(True):
-        return _modes(replace(comparison, claims=claims), probe)
+        return _modes(replace(comparison, autodiff=claims), probe)
 
 
 def _combined(comparison: DerivativeComparison, mode: Any) -> bool:

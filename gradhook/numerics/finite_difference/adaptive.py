@@ -240,7 +240,7 @@ def measurement_of(analysis: TableAnalysis, limits: StepLimits) -> Measurement:
         coarse=nothing,
         coarse_error=nothing,
         noise=np.zeros_like(slope.value),
-        around=scales.surroundings(table),
+        surroundings=scales.surroundings(table),
         steepest=scales.steepest(table),
         level=scales.level(table, limits),
         motionless=still,

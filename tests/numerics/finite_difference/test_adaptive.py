@@ -206,7 +206,7 @@ def test_an_element_is_measured_on_its_own_line(along_axis: Callable[..., StepLi
     estimate = measure(evaluate, limits, [(slice(0, 1), claims)], Tolerance())
     judged = judge(claims, estimate, Tolerance())
     assert list(judged.verdict[:, 0]) == [PASS, UNDECIDED]
-    assert estimate.around[1, 0] <= 1e-4 and judged.size[0, 0] == 1e10
+    assert estimate.surroundings[1, 0] <= 1e-4 and judged.size[0, 0] == 1e10
 
 
 def test_the_one_sided_slopes_of_a_kink(measured: Measured) -> None:
