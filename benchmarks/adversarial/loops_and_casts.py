@@ -6,9 +6,11 @@ leaves that much open, so an error below one per cent may be undecided (fu) wher
 
 from __future__ import annotations
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.scipy.sparse.linalg import cg
 from sabotage import with_jvp, wrong
 
 from gradhook import gradcheck, uniform
@@ -85,6 +87,116 @@ fu_cosine_1e14_1e5 = gradcheck(args=(0.7,))(cosine(1e-14, 1 + 1e-5))
 f_cubic_1e6_lost = gradcheck(args=(3.0,))(cubic(1e-6, 0.0))
 fu_cubic_1e6_1e3 = gradcheck(args=(3.0,))(cubic(1e-6, 1.001))
 fu_cubic_1e12_1e5 = gradcheck(args=(3.0,))(cubic(1e-12, 1 + 1e-5))
+
+# Wrong by a thousandth, or by 1e-5, over loops that stop tightly: what the stop leaves open is far less.
+f_newton_1e10_1e3 = gradcheck(args=(2.0,))(root(1e-10, 1.001))
+f_newton_1e10_1e5 = gradcheck(args=(3.0,))(root(1e-10, 1 - 1e-5))
+f_cosine_1e10_1e3 = gradcheck(args=(0.7,))(cosine(1e-10, 0.999))
+f_cosine_1e10_1e5 = gradcheck(args=(0.7,))(cosine(1e-10, 1 + 1e-5))
+f_cubic_1e10_1e3 = gradcheck(args=(3.0,))(cubic(1e-10, 1.001))
+f_cubic_1e10_1e5 = gradcheck(args=(3.0,))(cubic(1e-10, 1 - 1e-5))
+f_cosine_1e6_1e3_less = gradcheck(args=(0.7,))(cosine(1e-6, 0.999))
+
+
+def relative(a, tolerance):
+    """``newton`` with a stop relative to the argument; the tolerance is an operand of the condition."""
+    start = (a, jnp.abs(a * a - a) + a)
+    step = lambda s: (0.5 * (s[0] + a / s[0]), jnp.abs(s[0] * s[0] - a))  # noqa: E731
+    return lax.while_loop(lambda s: s[1] > tolerance * jnp.abs(a), step, start)[0]
+
+
+def small(stop, factor, scale=1.0):
+    """The square root of a small multiple of ``a``, by a stop that is relative; truth: scale/(2*sqrt(scale*a))."""
+    solve = jax.jit(relative)
+    rule = lambda p, t: factor * 0.5 * scale / jnp.sqrt(scale * p[0]) * t[0]  # noqa: E731
+    return with_jvp(lambda a: solve(scale * a, stop), rule)
+
+
+p_relative_1e12 = gradcheck(args=(2.0,))(small(1e-12, 1.0))
+pu_relative_1e10_small = gradcheck(args=(2.0,))(small(1e-10, 1.0, 1e-8))
+f_relative_1e10_1e3 = gradcheck(args=(2.0,))(small(1e-10, 1.001))
+f_relative_1e10_small_1e3 = gradcheck(args=(2.0,))(small(1e-10, 1.001, 1e-8))
+
+
+def slow(stop, factor=1.0, times=1):
+    """The x with x = 0.95*x + 0.05*cos(a*x), which takes hundreds of steps; truth as for ``cosine``."""
+
+    def solve(a, stop):
+        def step(s):
+            x = 0.95 * s[0] + 0.05 * jnp.cos(a * s[0])
+            return x, jnp.abs(x - s[0])
+
+        return lax.while_loop(lambda s: s[1] > stop, step, (jnp.ones_like(a), jnp.ones_like(a)))[0]
+
+    def rule(p, t):
+        x = solve(p[0], 1e-15)
+        return times * factor * -x * jnp.sin(p[0] * x) / (1 + p[0] * jnp.sin(p[0] * x)) * t[0]
+
+    return with_jvp(lambda a: times * solve(a, stop), rule)
+
+
+# A stop at 1e-4 leaves more than one per cent open, for convergence is slow: 40 times the last change and more.
+pu_slow_1e3 = gradcheck(args=(0.7,))(slow(1e-3))
+pu_slow_1e4 = gradcheck(args=(0.7,))(slow(1e-4))
+pu_slow_1e7 = gradcheck(args=(0.7,))(slow(1e-7))
+pu_slow_1e7_large = gradcheck(args=(0.7,))(slow(1e-7, times=1e6))
+pu_slow_1e7_small = gradcheck(args=(0.7,))(slow(1e-7, times=1e-6))
+f_slow_1e4_half = gradcheck(args=(0.7,))(slow(1e-4, 0.5))
+f_slow_1e10_1e3 = gradcheck(args=(0.7,))(slow(1e-10, 1.001))
+f_slow_1e10_1e3_large = gradcheck(args=(0.7,))(slow(1e-10, 1.001, times=1e6))
+
+
+def gradients(tolerance, factor=1.0):
+    """A linear system by conjugate gradients; truth: the solution of the same system with the tangent."""
+    matrix = jnp.array([[3.0, 1.0, 0.0], [1.0, 4.0, 1.0], [0.0, 1.0, 5.0]])
+    solve = lambda b: cg(lambda v: matrix @ v, b, tol=tolerance)[0]  # noqa: E731
+    return with_jvp(solve, lambda p, t: factor * jnp.linalg.solve(matrix, t[0]))
+
+
+RIGHT_SIDE = np.array([1.0, 2.3, -0.7])
+pu_gradients_1e2 = gradcheck(args=(RIGHT_SIDE,))(gradients(1e-2))
+pu_gradients_1e10 = gradcheck(args=(RIGHT_SIDE,))(gradients(1e-10))
+f_gradients_1e10_1e3 = gradcheck(args=(RIGHT_SIDE,))(gradients(1e-10, 1.001))
+
+
+def each(stop, factor=1.0):
+    """Several fixed points under ``vmap``: the loop runs until the last is done, and leaves alone what is."""
+    solve = cosine(stop, factor)
+    return lambda a: jnp.sum(jax.vmap(solve)(a))
+
+
+SEVERAL = np.array([0.7, 0.2, 0.9])
+pu_each_1e3 = gradcheck(args=(SEVERAL,))(each(1e-3))
+pu_each_1e8 = gradcheck(args=(SEVERAL,))(each(1e-8))
+f_each_1e10_1e3 = gradcheck(args=(SEVERAL,))(each(1e-10, 1.001))
+
+
+def bisected(stop, factor=1.0):
+    """The square root of ``a`` by halving an interval; truth: 1/(2*sqrt(a))."""
+
+    def step(a, s):
+        middle = 0.5 * (s[0] + s[1])
+        low = middle * middle < a
+        return jnp.where(low, middle, s[0]), jnp.where(low, s[1], middle)
+
+    def solve(a):
+        start = (jnp.zeros_like(a), a + 1.0)
+        low, high = lax.while_loop(lambda s: s[1] - s[0] > stop, lambda s: step(a, s), start)
+        return 0.5 * (low + high)
+
+    return with_jvp(solve, lambda p, t: factor * 0.5 / jnp.sqrt(p[0]) * t[0])
+
+
+pu_bisected_1e3 = gradcheck(args=(2.0,))(bisected(1e-3))
+pu_bisected_1e10 = gradcheck(args=(2.0,))(bisected(1e-10))
+f_bisected_1e14_lost = gradcheck(args=(2.0,))(bisected(1e-14, 0.0))
+
+# The rule itself solves by a loop that stops sooner than that of the function: right to 1e-6, or off by 2 per cent.
+loose = with_jvp(lambda a: newton(a, 1e-14), lambda p, t: 0.5 * newton(1 / p[0], 1e-6) * t[0])
+pu_loose_rule = gradcheck(args=(2.0,))(loose)
+f_loose_rule_2percent = gradcheck(args=(2.0,))(
+    with_jvp(lambda a: newton(a, 1e-14), lambda p, t: 0.51 * newton(1 / p[0], 1e-6) * t[0])
+)
 
 # A loop beside an argument or an output that has nothing to do with it.
 beside = with_jvp(lambda a, b: newton(a, 1e-12) + 1e-3 * b, lambda p, t: t[0] * 0.5 / jnp.sqrt(p[0]) + 0 * t[1])

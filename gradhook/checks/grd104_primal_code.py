@@ -122,6 +122,13 @@ def _note(both: RuleComparison, unresolved: Flags) -> str:
     return f"the derivative of the code under the rule {kind}, and differences bear the rule out"
 
 
+def _named(comparison: DerivativeComparison, where: Flags) -> Flags:
+    """Of the places those with the plainest names: single inputs, else leaves, else what moves everything."""
+    single = np.array([not label.moves_many for label in comparison.input_labels])
+    leaf = np.array([not label.is_direction for label in comparison.input_labels])
+    return next((where & rows[:, None] for rows in (single, leaf) if where[rows].any()), where)
+
+
 def _finding(
     both: RuleComparison,
     comparison: DerivativeComparison,
@@ -130,8 +137,7 @@ def _finding(
     probe: Probe,
     rules: list[CustomRuleUse],
 ) -> Finding:
-    named = np.array([not label.is_direction for label in comparison.input_labels])[:, None]
-    shown = where & named if (where & named).any() else where
+    shown = _named(comparison, where)
     gap = np.where(shown, np.abs(both.claimed - both.plain), -1.0)
     d, o = (int(k) for k in np.unravel_index(int(np.argmax(gap)), gap.shape))
     label, rule = comparison.input_labels[d], min(rules, key=lambda r: (not r.itself, not r.iterates, not r.outermost))

@@ -23,7 +23,7 @@ from gradhook.comparison.judge import (
     judge,
     smoothness_code,
 )
-from gradhook.comparison.probe import ComplexStep, DerivativeComparison, Probe
+from gradhook.comparison.probe import ALONG, ComplexStep, DerivativeComparison, DerivativeError, Probe
 from gradhook.model.results import Mode, Smoothness, Verdict
 
 EPS = float(np.finfo(np.float64).eps)
@@ -32,6 +32,12 @@ BAR = 4
 ZERO = 64
 """A claim within so many roundoffs of its terms, where the complex step gives 0 within its bar, is a 0 made by
 cancellation. It is measured by how steep the surroundings are on the same line, or by the value over its scale."""
+STILL = 0.1
+"""This part of what running a loop on has changed may change yet."""
+DROWNED = 0.01
+"""Noise of this part of the value leaves nothing of it to measure."""
+SINGLE = 2.0**-23
+"""A unit in the last place of float32, beside 1."""
 UNRESOLVED = ("GRD405", "GRD406", "GRD408", "GRD409")
 """The causes of doubt in which the derivative exists, and only differences cannot see it."""
 PROVEN = (COMPLEX_STEP, EQUATIONS)
@@ -78,8 +84,9 @@ def apply_complex_step(
     smooth = np.isin(measured.smoothness, [smoothness_code(shape) for shape in (Smoothness.SMOOTH, Smoothness.EDGE)])
     # A bend that is seen above noise or a plateau alone may lie beside the point: the equations at the point decide.
     beside = (judged.code == "GRD401") & (measured.noise > 0)
-    open_ = (judged.verdict == Verdict.UNDECIDED) & (np.isin(judged.code, UNRESOLVED) | steep | beside)
-    asked = (open_ | (smooth & (judged.verdict == Verdict.FAIL)) | _barely(claim, judged)) & np.isfinite(claim)
+    bent = _off_both_sides(claim, measured, judged, probe) & ~beside
+    open_ = (judged.verdict == Verdict.UNDECIDED) & (np.isin(judged.code, (*UNRESOLVED, "GRD407")) | steep | beside)
+    asked = (open_ | (smooth & (judged.verdict == Verdict.FAIL)) | _barely(claim, judged) | bent) & np.isfinite(claim)
     asked &= (judged.witness != EQUATIONS) & np.isfinite(measured.centre)[None, :]
     if not asked.any():
         return judged
@@ -93,8 +100,39 @@ def apply_complex_step(
         # A complex step whose own terms round by more than what is disputed cannot settle the dispute.
         disputed = (judged.verdict == Verdict.FAIL) & measured.accepted
         answered &= ~disputed | (BAR * found.error <= np.abs(claim - measured.value) / 10)
-        judged = _by_witness(claim, measured, judged, found, answered, probe)
+        judged = _still_bent(judged, _by_witness(claim, measured, judged, found, answered, probe), bent & answered)
     return _unmoved(comparison, mode, claim, measured, judged, asked & ~answered, probe)
+
+
+def _off_both_sides(claim: Array, measured: Measurement, judged: Judgement, probe: Probe) -> Flags:
+    """Claims at a kink without a convention that are the slope of neither side: between them, or outside of both.
+
+    If the kink lies beside the point, the function has one slope at the point, and that claim is not it.
+    """
+    if probe.kink is not None:
+        return np.zeros(claim.shape, dtype=bool)
+    with np.errstate(all="ignore"):
+        own = probe.tolerance.around(claim)
+        left = np.abs(claim - measured.left) <= own + measured.left_error
+        right = np.abs(claim - measured.right) <= own + measured.right_error
+    open_ = (judged.verdict == Verdict.FAIL) | (judged.code == "GRD401")
+    return np.asarray((measured.smoothness == smoothness_code(Smoothness.KINK)) & open_ & ~left & ~right)
+
+
+def _still_bent(before: Judgement, after: Judgement, bent: Flags) -> Judgement:
+    """The second witness may accuse beside a kink; what it bears out stays undecided: differences see two slopes."""
+    open_ = bent & (after.verdict != Verdict.FAIL)
+    kept = {name: np.where(open_, getattr(before, name), getattr(after, name)) for name in _ANSWER}
+    return replace(
+        after,
+        **kept,
+        verdict=np.where(open_, Verdict.UNDECIDED, after.verdict),
+        code=np.where(open_, "GRD401", after.code),
+    )
+
+
+_ANSWER = ("resolution", "size", "witness", "reference", "error")
+"""What is told of an element, beside its verdict and cause."""
 
 
 def _unmoved(
@@ -151,9 +189,9 @@ def pass_cancelled(
 
 
 def _barely(claim: Array, judged: Judgement) -> Flags:
-    """Claims that pass only because the bar is wide: a right one lies well inside."""
+    """Claims that pass for the width of the bar alone: a right one lies well inside, but for 0, which is a loss."""
     with np.errstate(invalid="ignore"):
-        inside = np.abs(claim - judged.reference) <= judged.tolerance + judged.error / 4
+        inside = (np.abs(claim - judged.reference) <= judged.tolerance + judged.error / 4) & (claim != 0)
     return np.asarray((judged.verdict == Verdict.PASS) & (judged.witness != EQUATIONS) & ~inside)
 
 
@@ -188,6 +226,11 @@ def _by_witness(
         verdict, code = np.where(open_ & holds, answer, verdict), np.where(open_ & holds, cause, code)
         open_ = open_ & ~holds
     settled = answered & ~conflict
+    # Told is what would not have passed: not by rounding that is allowed elsewhere, nor by differences that resolve.
+    widest = np.where(probe.tolerance.resolves(bar + judged.tolerance - own, size), judged.tolerance, allowed)
+    told = (widest + bar) / np.maximum(size, TINY)
+    enough = probe.tolerance.resolves(judged.error + judged.tolerance - own, np.abs(claim)) & measured.accepted
+    told = np.where(enough, np.fmax(told, judged.resolution), told)
     return replace(
         judged,
         verdict=verdict,
@@ -196,7 +239,7 @@ def _by_witness(
         reference=np.where(answered, value, judged.reference),
         error=np.where(answered, bar, judged.error),
         size=np.where(settled, size, judged.size),
-        resolution=np.where(settled, (allowed + bar) / np.maximum(size, TINY), judged.resolution),
+        resolution=np.where(settled, told, judged.resolution),
     )
 
 
@@ -211,14 +254,35 @@ def downgrade_iteration_failures(
     failed = (judged.verdict == Verdict.FAIL) & (measured.smoothness == smoothness_code(Smoothness.SMOOTH))
     if not failed.any() or probe.tolerance != Tolerance():
         return judged
+    open_ = probe.iteration_error(comparison, mode)
+    if not (failed & (open_ > 0)).any():
+        return judged
     with np.errstate(all="ignore"):
-        allowed = probe.iteration_error(comparison, mode) * np.abs(judged.reference)
-        near = failed & (allowed > 0) & (np.abs(claim - judged.reference) <= allowed)
+        near = np.abs(claim - judged.reference) <= open_ * _terms(comparison, judged.reference)
+        near = failed & (open_ > 0) & _settled_further(comparison, mode, claim, near, probe)
     return replace(
         judged,
         verdict=np.where(near, Verdict.UNDECIDED, judged.verdict),
         code=np.where(near, "GRD407", judged.code),
     )
+
+
+def _settled_further(comparison: DerivativeComparison, mode: Mode, claim: Array, near: Flags, probe: Probe) -> Flags:
+    """Whether a claim is that of the converged iteration, as running it on shows; else what is known beforehand.
+
+    What is still changing after that is a small part of what running on has changed.
+    """
+    found, measured, made = (
+        probe.further(comparison.path, mode),
+        comparison.measured_by(mode),
+        comparison.autodiff[mode],
+    )
+    if found is None or isinstance(made, DerivativeError):
+        return near
+    changed = np.abs(found.value - measured.value) + np.abs(found.claim - made)
+    # Another claim than the function's own is asked about as well: it is as far from what it will be as that.
+    gap = np.abs(found.claim + (claim - made) - found.value)
+    return np.where(found.known, gap <= probe.tolerance.around(claim) + found.error + STILL * changed, near)
 
 
 def downgrade_noisy_failures(
@@ -240,6 +304,7 @@ def downgrade_noisy_failures(
         if (proven & ~noisy).any():
             noisy |= proven & (gap <= BAR * probe.roundoff(comparison.path, mode))
     noisy |= failed & _answered(comparison, claim, judged)
+    noisy |= _narrowed(comparison, mode, claim, measured, judged, accused, probe)
     torn = accused & ~noisy & inconsistent_outputs(comparison.directions, measured)[None, :]
     return replace(
         judged,
@@ -248,13 +313,55 @@ def downgrade_noisy_failures(
     )
 
 
+def _narrowed(
+    comparison: DerivativeComparison,
+    mode: Mode,
+    claim: Array,
+    measured: Measurement,
+    judged: Judgement,
+    accused: Flags,
+    probe: Probe,
+) -> Flags:
+    """What a staircase of float32 makes of a slope, which is no fault of the claim: it lies behind such a number.
+
+    Noise as large as the value: whatever the function does between two stairs looks like noise, and no finer step
+    tells otherwise. Fine and large steps that differ. A gap within the rounding of the narrower number.
+    """
+    with np.errstate(all="ignore"):
+        found = (measured.noise > DROWNED * np.abs(measured.centre)[None, :]) | np.isfinite(measured.coarse)
+        found |= np.abs(claim - judged.reference) <= SINGLE * np.abs(claim)
+    found &= accused & (judged.witness == DIFFERENCES)
+    columns = comparison.column_labels(mode)
+    for row, column in zip(*np.nonzero(found), strict=True):
+        found[row, column] = bool(probe.downcasts(comparison.path, comparison.input_labels[row], columns[column]))
+    return np.asarray(found)
+
+
+def _repeating(comparison: DerivativeComparison) -> Flags:
+    """Directions (D,) that move everything, where every coordinate is followed too; none where that is not so."""
+    everything = np.array([label.moves_many for label in comparison.input_labels])
+    large = any(label.part == ALONG for label in comparison.input_labels)
+    if large or everything.all() or comparison.directions[~everything].shape[0] != comparison.directions.shape[1]:
+        return np.zeros(everything.shape, dtype=bool)
+    return everything
+
+
+def _terms(comparison: DerivativeComparison, reference: Array) -> Array:
+    """The size of each element; along a direction that moves everything that of the terms which it adds up."""
+    sizes, everything = np.abs(reference), _repeating(comparison)
+    if everything.any():
+        along = comparison.directions[everything] @ np.linalg.inv(comparison.directions[~everything])
+        sizes[everything] = np.fmax(np.abs(along) @ sizes[~everything], sizes[everything])
+    return np.asarray(sizes)
+
+
 def _answered(comparison: DerivativeComparison, claim: Array, judged: Judgement) -> Flags:
     """Dense directions that add nothing: every coordinate passes and the claims add up.
 
     Differences may fail along such a direction where scales are far apart; only a claim that is not linear is new.
     """
-    everything = np.array([label.is_direction for label in comparison.input_labels])
-    if everything.all() or comparison.directions[~everything].shape[0] != comparison.directions.shape[1]:
+    everything = _repeating(comparison)
+    if not everything.any():
         return np.zeros(claim.shape, dtype=bool)
     along = comparison.directions[everything] @ np.linalg.inv(comparison.directions[~everything])
     sums, sizes = along @ claim[~everything], np.abs(along) @ np.abs(claim[~everything])

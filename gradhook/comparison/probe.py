@@ -90,6 +90,19 @@ class ComplexStep:
 
 
 @dataclass(frozen=True)
+class RunOn:
+    """A comparison whose loops run on beyond their tolerance, each (D, columns): what is claimed, and measured ± ``error``.
+
+    ``given_values``: running on has changed the measurement, by as little as it does where an iteration converges.
+    """
+
+    claim: Array
+    value: Array
+    error: Array
+    given_values: Flags
+
+
+@dataclass(frozen=True)
 class DerivativeComparison:
     """One function R^n -> R^m along D directions: its measured and its AD derivatives.
 
@@ -273,6 +286,9 @@ class Probe(Protocol):
 
     def iteration_error(self, comparison: DerivativeComparison, mode: Mode) -> Array:
         """The relative error that iterations which stop at a tolerance may account for, (D, columns)."""
+
+    def further(self, path: tuple[Mode, ...], mode: Mode) -> RunOn | None:
+        """Claims and measurement when such iterations are run on; None where that cannot be had."""
 
     def rules_in_use(self) -> tuple[CustomRuleUse, ...]:
         """The custom rules and ``stop_gradient`` that the function uses."""

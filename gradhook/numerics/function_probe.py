@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 
 from gradhook.comparison.judge import Array, Flags, Tolerance
 from gradhook.comparison.probe import (
@@ -22,6 +23,7 @@ from gradhook.comparison.probe import (
     LocatedError,
     NonfiniteSource,
     RaisesResult,
+    RunOn,
 )
 from gradhook.comparison.surrogate_probe import SurrogateValues
 from gradhook.model.errors import GradhookError
@@ -193,9 +195,21 @@ class FunctionProbe:
         """The relative error that iterations which stop at a tolerance may account for, (D, columns)."""
         found = self.differentiator.dependence
         columns = comparison.column_labels(mode)
-        return found.largest(
+        own = found.largest(
             iteration_tolerance.iteration_error(found), comparison.path, comparison.input_labels, columns
         )
+        return np.where(own > 0, np.maximum(own, self._claims_open(comparison.path)), 0.0) if own.any() else own
+
+    def _claims_open(self, path: tuple[Mode, ...]) -> float:
+        if path not in self._opens:
+            self._opens[path] = iteration_tolerance.claims_open(self.differentiator, path)
+        return self._opens[path]
+
+    def further(self, path: tuple[Mode, ...], mode: Mode) -> RunOn | None:
+        """Claims and measurement when iterations which stop at a tolerance are run on."""
+        if (path, mode) not in self._further:
+            self._further[path, mode] = iteration_tolerance.further(self.differentiator, path, mode)
+        return self._further[path, mode]
 
     def rules_in_use(self) -> tuple[CustomRuleUse, ...]:
         """The custom rules and ``stop_gradient`` that the function uses."""
@@ -263,6 +277,14 @@ class FunctionProbe:
 
     @cached_property
     def _independent(self) -> dict[tuple[tuple[Mode, ...], Mode], Flags]:
+        return {}
+
+    @cached_property
+    def _opens(self) -> dict[tuple[Mode, ...], float]:
+        return {}
+
+    @cached_property
+    def _further(self) -> dict[tuple[tuple[Mode, ...], Mode], RunOn | None]:
         return {}
 
     @cached_property

@@ -131,7 +131,7 @@ def test_a_misplaced_stop_gradient(ask: Any) -> None:
     (finding,) = outcome.findings
     assert _lines(outcome) == [function.__code__.co_firstlineno + 1]
     assert finding.measured == pytest.approx(2 * finding.claimed)
-    assert finding.message.startswith("stop_gradient at test_grd110_guilty_rule.py:")
+    assert finding.message.startswith("stop_gradient at test_grd110_faulty_rule.py:")
     assert "frozen" in finding.help
 
 

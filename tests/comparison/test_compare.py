@@ -10,7 +10,15 @@ import pytest
 
 from gradhook.comparison.compare import SHOWN, compare_mode
 from gradhook.comparison.judge import Measurement, Tolerance
-from gradhook.comparison.probe import ComplexStep, CustomRuleUse, DerivativeComparison, DerivativeError, Downcast, Label
+from gradhook.comparison.probe import (
+    ComplexStep,
+    CustomRuleUse,
+    DerivativeComparison,
+    DerivativeError,
+    Downcast,
+    Label,
+    RunOn,
+)
 from gradhook.model.results import Outcome, Smoothness, Verdict
 
 EMPTY = np.zeros((0, 0))
@@ -27,6 +35,7 @@ class FakeProbe:
     tolerance: Tolerance = field(default_factory=Tolerance)
     narrow: dict[tuple[str, str], list[Downcast]] = field(default_factory=dict)
     iterating: Any = 0.0
+    on: RunOn | None = None
     rounded: float = 0.0
     proven: Any = False
     second: ComplexStep | None = None
@@ -38,6 +47,9 @@ class FakeProbe:
 
     def iteration_error(self, comparison: DerivativeComparison, mode: Any) -> Any:
         return np.asarray(self.iterating)
+
+    def further(self, path: Any, mode: Any) -> RunOn | None:
+        return self.on
 
     def constants(self) -> tuple[tuple[str, int], ...]:
         return ()

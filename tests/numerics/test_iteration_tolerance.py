@@ -25,6 +25,18 @@ def _until_close(x: Any) -> Any:
     ]
 
 
+def _until(a: Any, tolerance: Any) -> Any:
+    """The tolerance is an operand of the condition."""
+    step = lambda s: (s[1], jnp.cos(a * s[1]))  # noqa: E731
+    return jax.lax.while_loop(lambda s: jnp.abs(s[1] - s[0]) > tolerance, step, (9.0 + a, a))[1]
+
+
+def _relative(a: Any, tolerance: float) -> Any:
+    """The tolerance is a part of the numbers themselves."""
+    step = lambda s: (s[1], jnp.cos(a * s[1]))  # noqa: E731
+    return jax.lax.while_loop(lambda s: jnp.abs(s[1] - s[0]) > tolerance * jnp.abs(s[0]), step, (9.0 + a, a))[1]
+
+
 def _counted(x: Any) -> Any:
     return jax.lax.fori_loop(0, jnp.int32(3), lambda _, y: jnp.sin(y), x)
 
@@ -36,8 +48,14 @@ def _called_back(x: Any) -> Any:
 @pytest.mark.parametrize(
     "function, expected",
     [
-        (_until_close, LOOP),
-        (jax.jit(_until_close), LOOP),
+        (_until_close, 1e-9**0.5),
+        (jax.jit(_until_close), 1e-9**0.5),
+        (lambda a: _until(a, 1e-9), 1e-9**0.5),
+        (lambda a: jax.jit(_until)(a, 1e-9), 1e-9**0.5),
+        (lambda a: jax.jit(_until)(a, 10 * jnp.float64(1e-10)), 1e-9**0.5),
+        (lambda a: _relative(a, 1e-9), 1e-9**0.5),
+        (lambda a: _until(a, jnp.sum(jnp.ones(3)) * 1e-9), LOOP),
+        (lambda a: _until(a, 0.9), LOOP),
         (lambda b: _conjugate_gradients(b * jnp.ones(3), 1e-5), LOOP),
         (_called_back, CALLBACK),
         (_counted, 0.0),
@@ -49,7 +67,7 @@ def test_what_iterations_leave_open(function: Any, expected: float) -> None:
     """JAX's own series go to the end of float64; its solvers have the tolerance of the user."""
     with jax.enable_x64(True):
         held = flatten_function(function, bind_arguments(function, (0.9,), {}, None, generator("test")))
-        assert iteration_error(dependence(held)).tolist() == [[expected]]
+        np.testing.assert_allclose(iteration_error(dependence(held)), [[expected]], rtol=1e-12)
 
 
 def _fixed_point(factor: float) -> Any:
@@ -71,9 +89,7 @@ def _verdict(function: Any, argument: Any, **said: Any) -> Verdict:
     return examine(function, target, {"args": (argument,), **said}, CheckSettings(), lambda _: None).verdict
 
 
-@pytest.mark.parametrize(
-    "factor, verdict", [(1.0, Verdict.UNDECIDED), (1.00001, Verdict.UNDECIDED), (1.01, Verdict.FAIL)]
-)
+@pytest.mark.parametrize("factor, verdict", [(1.0, Verdict.UNDECIDED), (1.00001, Verdict.FAIL), (1.01, Verdict.FAIL)])
 def test_an_implicit_rule_of_a_truncated_iteration(factor: float, verdict: Verdict) -> None:
     assert _verdict(_fixed_point(factor), 0.9) is verdict
 

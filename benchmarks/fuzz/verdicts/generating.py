@@ -168,7 +168,10 @@ def _cancelled(build: Builder) -> None:
     kind = build.random.choice(("root", "cosine", "one minus", "exp"))
     a = build.pick()
     if kind == "root":
-        build.add("subtract", build.add("hypot", *_matching(build, 2)), a)
+        length = build.add("hypot", *_matching(build, 2))
+        if len({1, len(build.found[length]), len(build.found[a])}) > 2:
+            raise Outside
+        build.add("subtract", length, a)
     elif kind == "cosine":
         build.add("shift", build.add("cos", a), constants=(-1.0,))
     elif kind == "exp":

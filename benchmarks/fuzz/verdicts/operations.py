@@ -307,7 +307,7 @@ OPERATIONS: dict[str, Operation] = {
     "norm": Operation(
         "jnp.sqrt(jnp.sum({0} * {0}))", "reduce", 1, whole(lambda v: _root(total([multiply(a, a) for a in v])))
     ),
-    "item": Operation("{0}[{i0}]", "reduce", 1, whole(lambda v, k: v[int(k) % len(v)]), 1),
+    "item": Operation("{0}[{i0} % {0}.size]", "reduce", 1, whole(lambda v, k: v[int(k) % len(v)]), 1),
     "dot": Operation(
         "jnp.dot({0}, {1})", "reduce", 2, whole(lambda a, b: total([multiply(*p) for p in zip(a, b, strict=True)]))
     ),

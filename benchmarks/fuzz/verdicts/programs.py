@@ -48,28 +48,28 @@ class Program:
         return ({f"x{k:03}": leaf for k, leaf in enumerate(leaves)},) if self.tree else tuple(leaves)
 
 
-def values(program: Program, point: list[Any] | None = None) -> list[list[Dual]]:
+def values(program: Program, point: list[Any] | None = None, digits: int = DIGITS) -> list[list[Dual]]:
     """Every value of a program with its derivatives; raises where one is outside the domain of an operation."""
-    with mp.workdps(DIGITS):
+    with mp.workdps(digits):
         found, begin = [], 0
         flat = program.point if point is None else point
         for size in program.sizes:
             found.append([variable(flat[k], k) for k in range(begin, begin + size)])
             begin += size
         for node in program.nodes:
-            found.append(applied(node, found))
+            found.append(applied(node, found, digits))
         return found
 
 
-def applied(node: Node, found: list[list[Dual]]) -> list[Dual]:
+def applied(node: Node, found: list[list[Dual]], digits: int = DIGITS) -> list[Dual]:
     """The value of a node."""
-    with mp.workdps(DIGITS):
+    with mp.workdps(digits):
         return OPERATIONS[node.name].duals([found[k] for k in node.operands], node.constants)
 
 
-def outputs(program: Program, point: list[Any] | None = None) -> list[Dual]:
+def outputs(program: Program, point: list[Any] | None = None, digits: int = DIGITS) -> list[Dual]:
     """All numbers that a program returns, as one vector."""
-    found = values(program, point)
+    found = values(program, point, digits)
     return [dual for k in program.outputs for dual in found[k]]
 
 

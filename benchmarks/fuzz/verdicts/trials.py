@@ -30,9 +30,6 @@ FULL = 0.25
 INACCURATE = 1e-7
 """A claim that is off by so much, relatively, is not needlessly undecided."""
 
-INACCURATE = 1e-7
-"""A claim that is off by so much, relatively, is not needlessly undecided."""
-
 FALSE_FAILURE, FALSE_PASS = "false failure", "false pass"
 NO_DERIVATIVE = "pass where there is no derivative"
 TRIPLED, FORGOTTEN, CRASH = "false pass at three resolutions", "false pass of a forgotten argument", "crash"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import mpmath as mp
@@ -18,6 +19,7 @@ its input's reach. ``rounded``: the value's own rounding drowns it. ``narrowed``
 which side of a boundary float64 is on depends on rounding, or numbers leave its range."""
 NEAR = 1e-2
 DROWNED = 1e-10
+RESIDUE = mp.mpf("1e-30")
 SIDE = mp.mpf("1e-25")
 
 
@@ -44,11 +46,26 @@ class Truth:
         with mp.workdps(DIGITS):
             slope = mp.fsum(mp.mpf(direction[k]) * dual.d.get(k, 0) for k in moved)
             inputs = frozenset(moved)
-            if inputs & dual.vague or (slope and abs(slope) < SMALLEST):
+            if inputs & dual.vague or (slope and abs(slope) < SMALLEST) or self._is_rounding(direction, output, slope):
                 return True_(slope, "vague")
             if inputs & (dual.kinked | dual.torn):
                 return self._both_sides(direction, output, slope)
             return True_(slope, self._nature(dual, inputs, direction, slope))
+
+    @cached_property
+    def _in_other_digits(self) -> list[Dual]:
+        return outputs(self.program, digits=DIGITS - 10)
+
+    def _is_rounding(self, direction: NDArray[np.float64], output: int, slope: Any) -> bool:
+        """Whether a slope is so small that it may be what 60 digits leave of 0, and other digits leave something else.
+
+        The sum of a softmax is 1.
+        """
+        if not slope or abs(slope) > RESIDUE:
+            return False
+        slopes = self._in_other_digits[output].d
+        other = mp.fsum(mp.mpf(v) * slopes.get(k, 0) for k, v in enumerate(direction) if v)
+        return bool(abs(other - slope) > abs(slope) / 1000)
 
     def _nature(self, dual: Dual, inputs: frozenset[int], direction: NDArray[np.float64], slope: Any) -> Nature:
         if inputs & dual.narrowed:

@@ -123,7 +123,10 @@ class _Disturbance:
         self.word, self.underflow, self.count = word, underflow, 0
 
     def __call__(self, value: Any) -> Any:
-        return value * (1 + EPS * self._signs(value)) if _full(value) else value
+        if not _full(value):
+            return value
+        factors = lax.add(lax.mul(self._signs(value), EPS), 1.0)
+        return lax.mul(value, lax.convert_element_type(factors, value.dtype))
 
     def flushed(self, value: Any, operands: Sequence[Any]) -> Any:
         """A product or quotient, off by the smallest normal number where it is that small and not 0."""
@@ -136,10 +139,26 @@ class _Disturbance:
     def _signs(self, value: Any) -> Any:
         self.count += 1
         # The parity of some bits of a scrambled index: a sign that looks random and costs next to nothing.
-        index = lax.iota(jnp.uint32, max(value.size, 1))[: value.size] + np.uint32(self.count * 7919 % 2**32)
-        scrambled = (index ^ (index >> np.uint32(16))) * np.uint32(0x45D9F3B)
-        odd = lax.population_count((scrambled ^ (scrambled >> np.uint32(15))) & self.word) & np.uint32(1)
-        return (1 - 2 * odd.astype(jnp.float64)).reshape(value.shape)
+        index = _scrambled(max(value.size, 1), self.count)[: value.size]
+        bits = lax.bitwise_and(lax.population_count(lax.bitwise_and(index, self.word)), np.uint32(1))
+        return lax.reshape(lax.sub(1.0, lax.mul(lax.convert_element_type(bits, jnp.float64), 2.0)), value.shape)
+
+
+FEW = 64
+"""Up to so many numbers in an array, a constant in its place is compiled sooner than what computes it."""
+
+
+def _scrambled(size: int, count: int) -> Any:
+    """An index of ``size`` numbers with its bits mixed, another one for each count."""
+    shift = np.uint32(count * 7919 % 2**32)
+    if size <= FEW:
+        return jnp.asarray(_mixed(np.arange(size, dtype=np.uint32) + shift))
+    return _mixed(lax.iota(jnp.uint32, size) + shift)
+
+
+def _mixed(index: Any) -> Any:
+    scrambled = (index ^ (index >> np.uint32(16))) * np.uint32(0x45D9F3B)
+    return scrambled ^ (scrambled >> np.uint32(15))
 
 
 def _run(jaxpr: Any, values: Sequence[Pair], disturb: _Disturbance) -> list[Pair]:

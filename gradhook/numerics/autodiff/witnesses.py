@@ -153,7 +153,7 @@ def roundoff(
     ):
         return 0.0
     _, cotangents = differentiator.claimed(path)
-    parts = [(_program(differentiator, path, operands), vectors) for operands, vectors, _ in projection.parts()]
+    parts = [(program(differentiator, path, operands), vectors) for operands, vectors, _ in projection.parts()]
     if mode is None:
         return rounding.of(parts[0][0], projection.point, inputs=inputs)
     if mode == "fwd":
@@ -166,7 +166,7 @@ def _joined(parts: list[Array]) -> Array | float:
     return np.concatenate(parts) if all(part.ndim > 1 for part in parts) else 0.0
 
 
-def _program(differentiator: Differentiator, path: tuple[Mode, ...], operands: tuple[Any, ...]) -> Any:
+def program(differentiator: Differentiator, path: tuple[Mode, ...], operands: tuple[Any, ...]) -> Any:
     """The function, or its derivative at a path, as a function of the point alone."""
     seeds, _ = differentiator.seeds(path)
     call = differentiator.projection.call
@@ -177,4 +177,4 @@ def _program(differentiator: Differentiator, path: tuple[Mode, ...], operands: t
 def _jaxpr(differentiator: Differentiator, path: tuple[Mode, ...], row: int) -> Any:
     """The equations of the function at a path, as seen along one row of directions."""
     projection = differentiator.projection
-    return jax.make_jaxpr(_program(differentiator, path, projection.operands[row]))(projection.point)
+    return jax.make_jaxpr(program(differentiator, path, projection.operands[row]))(projection.point)

@@ -13,16 +13,18 @@ from gradhook.comparison.judge import Array, Flags
 from gradhook.comparison.probe import Downcast, Label
 from gradhook.model.results import Mode
 from gradhook.numerics.function import FlatFunction
-from gradhook.numerics.jaxpr.flows import LOOP, UNSEEN, Flow, Unreadable, flows
+from gradhook.numerics.jaxpr.flows import UNSEEN, Flow, Met, Unreadable, flows
+from gradhook.numerics.jaxpr.stop_tolerance import Stop
 
 
 @dataclass(frozen=True)
 class Dependence:
     """The data flow between leaves; each array has the shape (input leaves, output leaves).
 
-    ``reaches``: some path. ``through_loop``: some path through a loop that stops when floating numbers that depend on
-    an input satisfy a condition. ``unseen``: some path through code that is no equation, a callback. ``narrowed``: for
-    each equation that narrows to less than float64, the pairs with a path through it.
+    ``reaches``: some path. ``stops``: for each way in which a loop stops when floating numbers that depend on an input
+    satisfy a condition, the pairs with a path through such a loop. ``unseen``: some path through code that is no
+    equation, a callback. ``narrowed``: for each equation that narrows to less than float64, the pairs with a path
+    through it.
 
     Without ``reaches`` an output is constant in pieces of that input: its derivative is 0 but where it jumps.
     """
@@ -30,14 +32,14 @@ class Dependence:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     reaches: Flags
-    through_loop: Flags
+    stops: tuple[tuple[Stop, Flags], ...]
     unseen: Flags
     narrowed: tuple[tuple[Downcast, Flags], ...]
 
     @property
     def iterates(self) -> bool:
-        """Whether a loop that stops at a tolerance may reach an output."""
-        return bool((self.through_loop | self.unseen).any())
+        """Whether anything that reaches an output may come out of a loop that stops at a tolerance."""
+        return bool(self.stops) or bool(self.unseen.any())
 
     def between(self, path: tuple[Mode, ...], input: Label, output: Label) -> Flags:
         """The pairs of leaves that one element of the comparison at ``path`` depends on.
@@ -94,18 +96,19 @@ def dependence(held: FlatFunction) -> Dependence:
         found = None
     if found is None:
         everywhere = np.ones((len(inputs), len(outputs)), dtype=bool)
-        return Dependence(*names, everywhere, ~everywhere, everywhere, ())
+        return Dependence(*names, everywhere, (), everywhere, ())
 
     def table(of: Callable[[Flow], int]) -> Flags:
         bits = [[bool(of(flow) >> place & 1) for flow in found] for place in range(len(inputs))]
         return np.array(bits, dtype=bool).reshape(len(inputs), len(outputs))
 
-    def met(what: Downcast) -> Flags:
+    def met(what: Met) -> Flags:
         return table(lambda flow: flow.via.get(what, 0))
 
-    downcasts = [what for what in dict.fromkeys(w for flow in found for w in flow.via) if what not in (LOOP, UNSEEN)]
-    narrowed = tuple((what, pairs) for what in downcasts if (pairs := met(what)).any())
-    return Dependence(*names, table(lambda flow: flow.reach), met(LOOP), met(UNSEEN), narrowed)
+    every = {what: pairs for what in dict.fromkeys(w for flow in found for w in flow.via) if (pairs := met(what)).any()}
+    stops = tuple((what, pairs) for what, pairs in every.items() if isinstance(what, Stop))
+    narrowed = tuple((w, pairs) for w, pairs in every.items() if not isinstance(w, Stop) and w != UNSEEN)
+    return Dependence(*names, table(lambda flow: flow.reach), stops, met(UNSEEN), narrowed)
 
 
 def _flows(held: FlatFunction) -> list[Flow]:

@@ -9,7 +9,7 @@ search (a bisection): its result follows its input closely, so that counts as a 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -17,16 +17,16 @@ import jax.numpy as jnp
 from gradhook.comparison.probe import Downcast
 from gradhook.numerics.jaxpr import traverse
 from gradhook.numerics.jaxpr.precision import narrowing
-from gradhook.numerics.jaxpr.traverse import Place
+from gradhook.numerics.jaxpr.stop_tolerance import Stop, evaluated, is_users, stop_of
+from gradhook.numerics.jaxpr.traverse import Place, is_inexact
 
 Where = Callable[[], Place]
 """A place that is looked up where it is needed: that takes longer than the rest."""
 
-LOOP: Downcast = ("a loop that stops at a tolerance", "", 0)
 UNSEEN: Downcast = ("code that is no equation", "", 0)
-"""What a path may run through, beside equations that narrow."""
-_SOLVERS = ("/scipy/sparse/", "/scipy/optimize/", "/experimental/ode")
-"""What JAX itself iterates goes to the end of float64, but for its solvers, whose tolerance is the user's."""
+"""What a path may run through, beside equations that narrow and loops that stop at a tolerance."""
+Met = Downcast | Stop
+"""What a path runs through."""
 _LOOKUPS = ("gather", "dynamic_slice")
 _APART = ("sort", "optimization_barrier")
 """Primitives whose every output is one of the inputs, possibly in another order."""
@@ -41,15 +41,16 @@ class Flow:
     """The inputs that a value depends on; a set of inputs is the bits of an integer.
 
     ``reach``: by floating data flow. ``chosen``: by comparisons. ``via``: for everything met on the way, the inputs
-    with a path through it.
+    with a path through it. ``value``: of a number that is written down, that number.
     """
 
     reach: int = 0
     chosen: int = 0
-    via: Mapping[Downcast, int] = field(default_factory=dict)
+    via: Mapping[Met, int] = field(default_factory=dict)
+    value: Any = field(default=None, compare=False)
 
-    def through(self, met: Downcast) -> Flow:
-        """The flow after something that all of it passes through."""
+    def through(self, met: Met) -> Flow:
+        """The flow behind something that all of it runs through."""
         return Flow(self.reach, self.chosen, {**self.via, met: self.via.get(met, 0) | self.reach})
 
 
@@ -63,14 +64,19 @@ def flows(jaxpr: Any, arguments: Sequence[Flow], around: Where = lambda: ("", 0)
         Unreadable: the jaxpr reads or writes mutable arrays.
     """
     body = traverse.open_jaxpr(jaxpr)
-    known = dict.fromkeys(body.constvars, NOTHING) | dict(zip(body.invars, arguments, strict=True))
+    known = {var: _constant(value) for var, value in zip(body.constvars, traverse.constants(jaxpr), strict=False)}
+    known = dict.fromkeys(body.constvars, NOTHING) | known | dict(zip(body.invars, arguments, strict=True))
     for equation in body.eqns:
         if any(hasattr(atom.aval, "inner_aval") for atom in (*equation.invars, *equation.outvars)):
             raise Unreadable(equation.primitive.name)
-        inputs = [NOTHING if traverse.is_literal(atom) else known[atom] for atom in equation.invars]
+        inputs = [_constant(atom.val) if traverse.is_literal(atom) else known[atom] for atom in equation.invars]
         outputs = _outputs(equation, inputs, _where(jaxpr, equation, around))
         known.update(zip(equation.outvars, outputs, strict=True))
     return [NOTHING if traverse.is_literal(atom) else known[atom] for atom in body.outvars]
+
+
+def _constant(value: Any) -> Flow:
+    return Flow(value=value) if getattr(value, "shape", ()) == () else NOTHING
 
 
 def _where(jaxpr: Any, equation: Any, around: Where) -> Where:
@@ -78,8 +84,8 @@ def _where(jaxpr: Any, equation: Any, around: Where) -> Where:
 
 
 def joined(several: Iterable[Flow]) -> Flow:
-    """The union of the dependences of several values."""
-    reach, chosen, via = 0, 0, dict[Downcast, int]()
+    """What at least one of several values depends on."""
+    reach, chosen, via = 0, 0, dict[Met, int]()
     for flow in several:
         reach, chosen = reach | flow.reach, chosen | flow.chosen
         for met, inputs in flow.via.items():
@@ -128,6 +134,9 @@ def _plain(equation: Any, inputs: list[Flow], here: Where) -> list[Flow]:
     ]
     if "callback" in name or name == "ffi_call":
         outputs = [flow.through(UNSEEN) for flow in outputs]
+    if not inside.reach and not any(flow.reach for flow in inputs):
+        found = evaluated(equation, [flow.value for flow in inputs])
+        outputs = [replace(flow, value=value) for flow, value in zip(outputs, found, strict=True)]
     what = narrowing(equation)
     return [flow.through((what, *here())) for flow in outputs] if what else outputs
 
@@ -170,7 +179,8 @@ def _scan(equation: Any, inputs: list[Flow], here: Where) -> list[Flow]:
 
 
 def _repeated(body: Any, held: list[Flow], carry: list[Flow], rows: list[Flow], here: Where) -> list[Flow]:
-    """The outputs of a loop's body at the fixed point of its carry's dependence."""
+    """The outputs of a loop's body once its carry holds all that any number of steps brings into it."""
+    carry, rows = [joined([flow]) for flow in carry], [joined([flow]) for flow in rows]
     while True:
         outputs = flows(body, [*held, *carry, *rows], here)
         after = [joined(both) for both in zip(carry, outputs[: len(carry)], strict=True)]
@@ -188,20 +198,9 @@ def _while(equation: Any, inputs: list[Flow], here: Where) -> list[Flow]:
     if not goes_on.chosen or not is_users(params["cond_jaxpr"]):
         return carry
     body = traverse.open_jaxpr(params["body_jaxpr"])
+    stop = stop_of(params["cond_jaxpr"], [flow.value for flow in (*inputs[:asked], *carry)])
     stays = [one is other for one, other in zip(body.invars[constants:], body.outvars, strict=True)]
-    return [flow if still else flow.through(LOOP) for flow, still in zip(carry, stays, strict=True)]
-
-
-def is_users(condition: Any) -> bool:
-    """Whether the user chooses the accuracy of a loop."""
-    path = traverse.definition(condition)[1].replace("\\", "/")
-    return not traverse.of_jax(path) or any(part in path for part in _SOLVERS)
-
-
-def is_inexact(atom: Any) -> bool:
-    """Whether a variable holds floating or complex numbers."""
-    dtype = getattr(atom.aval, "dtype", None)
-    return dtype is not None and bool(jnp.issubdtype(dtype, jnp.inexact))
+    return [flow if still else flow.through(stop) for flow, still in zip(carry, stays, strict=True)]
 
 
 def _is_boolean(atom: Any) -> bool:

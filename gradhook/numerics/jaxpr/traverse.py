@@ -193,6 +193,12 @@ def is_literal(atom: Any) -> bool:
     return hasattr(atom, "val")
 
 
+def is_inexact(atom: Any) -> bool:
+    """Whether a variable holds floating or complex numbers."""
+    dtype = getattr(atom.aval, "dtype", None)
+    return dtype is not None and bool(jax.numpy.issubdtype(dtype, jax.numpy.inexact))
+
+
 def scan_counts(equation: Any) -> tuple[int, int]:
     """The number of a scan's inputs that are constants, and of those that are its carry."""
     params = equation.params
