@@ -189,7 +189,7 @@ def pass_cancelled(
 
 
 def _barely(claim: Array, judged: Judgement) -> Flags:
-    """Claims that pass for the width of the bar alone: a right one lies well inside, but for 0, which is a loss."""
+    """Claims that pass only because the bar is wide: a right one lies well inside, except a lost 0."""
     with np.errstate(invalid="ignore"):
         inside = (np.abs(claim - judged.reference) <= judged.tolerance + judged.error / 4) & (claim != 0)
     return np.asarray((judged.verdict == Verdict.PASS) & (judged.witness != EQUATIONS) & ~inside)
@@ -273,7 +273,7 @@ def _settled_further(comparison: DerivativeComparison, mode: Mode, claim: Array,
     What is still changing after that is a small part of what running on has changed.
     """
     found, measured, made = (
-        probe.further(comparison.path, mode),
+        probe.continued_iteration(comparison.path, mode),
         comparison.measured_by(mode),
         comparison.autodiff[mode],
     )
@@ -282,7 +282,7 @@ def _settled_further(comparison: DerivativeComparison, mode: Mode, claim: Array,
     changed = np.abs(found.value - measured.value) + np.abs(found.claim - made)
     # Another claim than the function's own is asked about as well: it is as far from what it will be as that.
     gap = np.abs(found.claim + (claim - made) - found.value)
-    return np.where(found.known, gap <= probe.tolerance.around(claim) + found.error + STILL * changed, near)
+    return np.where(found.converged, gap <= probe.tolerance.around(claim) + found.error + STILL * changed, near)
 
 
 def downgrade_noisy_failures(
@@ -322,7 +322,7 @@ def _narrowed(
     accused: Flags,
     probe: Probe,
 ) -> Flags:
-    """What a staircase of float32 makes of a slope, which is no fault of the claim: it lies behind such a number.
+    """A mask of failures that lie behind a float32 number, whose staircase distorts the measured slope.
 
     Noise as large as the value: whatever the function does between two stairs looks like noise, and no finer step
     tells otherwise. Fine and large steps that differ. A gap within the rounding of the narrower number.

@@ -32,9 +32,9 @@ class Measurement:
     ``value`` ± ``error`` where ``accepted``; ``smoothness`` numbers the members of ``model.Smoothness``; ``left`` ±
     ``left_error`` and ``right`` ± ``right_error`` are the one-sided slopes. ``coarse`` ± ``coarse_error`` is the
     estimate of larger steps where it differs from that of the finest ones (nan where they agree). ``noise`` is the
-    absolute noise of the values, measured or read off their grain (0: rounding only). ``surroundings`` is the steepest slope
-    of the surroundings along the same line, ``steepest`` that of the change at the finest step, ``level`` the value
-    over the natural scale of a step. ``motionless``: no step changes the value, so that differences know nothing.
+    absolute noise of the values, measured or read off their grain (0: rounding only). ``surroundings`` is the steepest
+    slope nearby along the same line, ``steepest`` that of the change at the finest step, ``level`` the value over the
+    natural scale of a step. ``motionless``: no step changes the value, so that differences are no evidence.
     ``centre`` (m,) is the value at the point.
     """
 

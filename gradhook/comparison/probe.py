@@ -90,16 +90,16 @@ class ComplexStep:
 
 
 @dataclass(frozen=True)
-class RunOn:
-    """A comparison whose loops run on beyond their tolerance, each (D, columns): what is claimed, and measured ± ``error``.
+class ContinuedIteration:
+    """AD and measured derivatives with loops run on beyond their tolerance, each (D, columns).
 
-    ``given_values``: running on has changed the measurement, by as little as it does where an iteration converges.
+    ``converged``: running on has changed the measurement, by as little as it does where an iteration converges.
     """
 
     claim: Array
     value: Array
     error: Array
-    given_values: Flags
+    converged: Flags
 
 
 @dataclass(frozen=True)
@@ -287,7 +287,7 @@ class Probe(Protocol):
     def iteration_error(self, comparison: DerivativeComparison, mode: Mode) -> Array:
         """The relative error that iterations which stop at a tolerance may account for, (D, columns)."""
 
-    def further(self, path: tuple[Mode, ...], mode: Mode) -> RunOn | None:
+    def continued_iteration(self, path: tuple[Mode, ...], mode: Mode) -> ContinuedIteration | None:
         """Claims and measurement when such iterations are run on; None where that cannot be had."""
 
     def rules_in_use(self) -> tuple[CustomRuleUse, ...]:

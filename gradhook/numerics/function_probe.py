@@ -23,7 +23,7 @@ from gradhook.comparison.probe import (
     LocatedError,
     NonfiniteSource,
     RaisesResult,
-    RunOn,
+    ContinuedIteration,
 )
 from gradhook.comparison.surrogate_probe import SurrogateValues
 from gradhook.model.errors import GradhookError
@@ -205,7 +205,7 @@ class FunctionProbe:
             self._opens[path] = iteration_tolerance.claims_open(self.differentiator, path)
         return self._opens[path]
 
-    def further(self, path: tuple[Mode, ...], mode: Mode) -> RunOn | None:
+    def continued_iteration(self, path: tuple[Mode, ...], mode: Mode) -> ContinuedIteration | None:
         """Claims and measurement when iterations which stop at a tolerance are run on."""
         if (path, mode) not in self._further:
             self._further[path, mode] = iteration_tolerance.further(self.differentiator, path, mode)
@@ -284,7 +284,7 @@ class FunctionProbe:
         return {}
 
     @cached_property
-    def _further(self) -> dict[tuple[tuple[Mode, ...], Mode], RunOn | None]:
+    def _further(self) -> dict[tuple[tuple[Mode, ...], Mode], ContinuedIteration | None]:
         return {}
 
     @cached_property

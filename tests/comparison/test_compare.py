@@ -17,7 +17,7 @@ from gradhook.comparison.probe import (
     DerivativeError,
     Downcast,
     Label,
-    RunOn,
+    ContinuedIteration,
 )
 from gradhook.model.results import Outcome, Smoothness, Verdict
 
@@ -35,7 +35,7 @@ class FakeProbe:
     tolerance: Tolerance = field(default_factory=Tolerance)
     narrow: dict[tuple[str, str], list[Downcast]] = field(default_factory=dict)
     iterating: Any = 0.0
-    on: RunOn | None = None
+    on: ContinuedIteration | None = None
     rounded: float = 0.0
     proven: Any = False
     second: ComplexStep | None = None
@@ -48,7 +48,7 @@ class FakeProbe:
     def iteration_error(self, comparison: DerivativeComparison, mode: Any) -> Any:
         return np.asarray(self.iterating)
 
-    def further(self, path: Any, mode: Any) -> RunOn | None:
+    def continued_iteration(self, path: Any, mode: Any) -> ContinuedIteration | None:
         return self.on
 
     def constants(self) -> tuple[tuple[str, int], ...]:
@@ -86,8 +86,8 @@ def _estimate(value: Any, **said: Any) -> Measurement:
     value = np.atleast_2d(np.asarray(value, dtype=float))
     fill = {
         "error": 2e-11, "accepted": True, "smoothness": np.int8(0), "left": 0.0, "right": 0.0, "left_error": 1e-9,
-        "right_error": 1e-9, "coarse": np.nan, "coarse_error": np.nan, "noise": 0.0, "surroundings": 1.0, "steepest": 1.0,
-        "level": 0.0,
+        "right_error": 1e-9, "coarse": np.nan, "coarse_error": np.nan, "noise": 0.0, "surroundings": 1.0,
+        "steepest": 1.0, "level": 0.0,
         "motionless": False,
         **said,
     }  # fmt: skip

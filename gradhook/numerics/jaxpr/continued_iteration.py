@@ -1,4 +1,4 @@
-"""Run the equations of a function with every loop that stops at a tolerance run on beyond its stop.
+"""Run a function with every loop that stops at a tolerance continued beyond its stop.
 
 An iteration that converges is then off by a power of what it was off; one that does anything else becomes another
 function, which its results show. Nothing has to be known of the tolerance.
@@ -72,7 +72,7 @@ def _while(equation: Any, values: list[Any]) -> list[Any]:
 
 
 def _further(step: Callable[[list[Any]], list[Any]], count: Any, carry: list[Any]) -> list[Any]:
-    """More steps, as long as their numbers are finite: what has converged may divide nothing by nothing."""
+    """More steps while their numbers are finite: a converged iteration may divide 0 by 0."""
     most = jnp.where(count > 0, jnp.minimum(TIMES * count + LEAST, MOST), 0)
 
     def once(state: Any) -> Any:

@@ -50,7 +50,7 @@ class Flow:
     value: Any = field(default=None, compare=False)
 
     def through(self, met: Met) -> Flow:
-        """The flow behind something that all of it runs through."""
+        """The flow after something that all of it passes through."""
         return Flow(self.reach, self.chosen, {**self.via, met: self.via.get(met, 0) | self.reach})
 
 
@@ -84,7 +84,7 @@ def _where(jaxpr: Any, equation: Any, around: Where) -> Where:
 
 
 def joined(several: Iterable[Flow]) -> Flow:
-    """What at least one of several values depends on."""
+    """The union of the dependences of several values."""
     reach, chosen, via = 0, 0, dict[Met, int]()
     for flow in several:
         reach, chosen = reach | flow.reach, chosen | flow.chosen
@@ -179,7 +179,7 @@ def _scan(equation: Any, inputs: list[Flow], here: Where) -> list[Flow]:
 
 
 def _repeated(body: Any, held: list[Flow], carry: list[Flow], rows: list[Flow], here: Where) -> list[Flow]:
-    """The outputs of a loop's body once its carry holds all that any number of steps brings into it."""
+    """The outputs of a loop's body at the fixed point of its carry's dependence."""
     carry, rows = [joined([flow]) for flow in carry], [joined([flow]) for flow in rows]
     while True:
         outputs = flows(body, [*held, *carry, *rows], here)

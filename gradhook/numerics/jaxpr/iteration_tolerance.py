@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from gradhook.comparison.judge import Array, Flags, smoothness_code
-from gradhook.comparison.probe import DerivativeError, RunOn
+from gradhook.comparison.probe import DerivativeError, ContinuedIteration
 from gradhook.model.results import Mode, Smoothness
 from gradhook.numerics.autodiff.derivatives import Differentiator, along
 from gradhook.numerics.autodiff.programs import Programs, timed
@@ -33,7 +33,7 @@ CONVERGENT = 0.5
 
 
 def iteration_error(found: Dependence) -> Array:
-    """The relative error of a slope that may be put down to loops, for each pair of leaves; 0 outside of them."""
+    """The relative error of a slope that loops account for, for each pair of leaves; 0 outside of them."""
     open_ = np.where(found.unseen, CALLBACK, 0.0)
     for stop, pairs in found.stops:
         open_ = np.where(pairs, np.maximum(open_, _half_of_the_digits(stop)), open_)
@@ -41,12 +41,12 @@ def iteration_error(found: Dependence) -> Array:
 
 
 def _half_of_the_digits(stop: Stop) -> float:
-    """A tolerance is absolute as often as not, of a residual or of its square: half of its digits are believed."""
+    """Half of the digits of a tolerance, which may be absolute, of a residual or of its square."""
     return LOOP if stop.tolerance is None else min(float(np.sqrt(stop.tolerance)), LARGEST)
 
 
 def mapped(found: Dependence) -> Array:
-    """1 for pairs of leaves with a loop that leaves alone what is done, so that running it on changes nothing."""
+    """1 for pairs of leaves with a loop that leaves finished elements alone, so that running on changes nothing."""
     still = found.unseen
     for stop, pairs in found.stops:
         still = still | (pairs & stop.mapped)
@@ -54,7 +54,7 @@ def mapped(found: Dependence) -> Array:
 
 
 def claims_open(differentiator: Differentiator, path: tuple[Mode, ...]) -> float:
-    """The same for the loops of the derivatives' own programs: a rule may stop sooner than its function."""
+    """The relative error from the loops of the derivatives' own programs, which may stop sooner."""
     point = differentiator.projection.point
     (operands, vectors, _), (_, cotangents) = differentiator.projection.parts()[0], differentiator.claimed(path)
     function = program(differentiator, path, operands)
@@ -73,12 +73,12 @@ def claims_open(differentiator: Differentiator, path: tuple[Mode, ...]) -> float
 
 
 def loops_in(jaxpr: Any) -> float:
-    """What the loops of any program leave open: a derivative may have loops that its function has not."""
+    """The relative error from loops in any program: a derivative may have loops that its function lacks."""
     return LOOP if any(stops(equation) for equation in equations(jaxpr)) else 0.0
 
 
-def further(differentiator: Differentiator, path: tuple[Mode, ...], mode: Mode) -> RunOn | None:
-    """What a mode claims, and differences measure, when every loop inside runs on; None where that cannot be had."""
+def further(differentiator: Differentiator, path: tuple[Mode, ...], mode: Mode) -> ContinuedIteration | None:
+    """AD and measured derivatives when every loop inside runs on; None where that cannot be computed."""
     comparison = differentiator.comparison(path)
     if isinstance(comparison, DerivativeError) or not differentiator.held.traceable:
         return None
@@ -89,17 +89,17 @@ def further(differentiator: Differentiator, path: tuple[Mode, ...], mode: Mode) 
             claim = _claimed(differentiator, path, mode)
     except Exception:  # a loop that was run on may do anything
         return None
-    smooth = after.accepted & (after.shape == smoothness_code(Smoothness.SMOOTH)) & np.isfinite(claim)
+    smooth = after.accepted & (after.smoothness == smoothness_code(Smoothness.SMOOTH)) & np.isfinite(claim)
     with np.errstate(all="ignore"):
         moved = np.abs(after.value - before.value)
         converges = moved <= CONVERGENT * np.maximum(np.abs(after.value), np.abs(before.value))
         told = (moved > after.error + before.error) | _may_be_done(differentiator, path, mode)
         known = smooth & converges & told & ~_left_alone(differentiator, path, mode)
-    return RunOn(claim, after.value, after.error, known)
+    return ContinuedIteration(claim, after.value, after.error, known)
 
 
 def _may_be_done(differentiator: Differentiator, path: tuple[Mode, ...], mode: Mode) -> Flags:
-    """Where a loop that running on does not change has converged; not where its tolerance is read to be loose."""
+    """True where a loop that running on does not change has converged, unless its tolerance is loose."""
     comparison, found = differentiator.comparison(path), differentiator.dependence
     assert not isinstance(comparison, DerivativeError)
     read = found.largest(iteration_error(found), path, comparison.input_labels, comparison.column_labels(mode))
@@ -128,7 +128,7 @@ def _measured(differentiator: Differentiator, path: tuple[Mode, ...], columns: s
         values = np.concatenate(parts)
         return np.concatenate([values, values @ weights.T], axis=-1) if len(weights) else values
 
-    found = adaptive.measure(evaluate, view.directions.lines, (), differentiator.tolerance, None, lambda: True)
+    found = adaptive.measure(evaluate, view.directions.limits, (), differentiator.tolerance, None, lambda: True)
     return found.columns(columns)
 
 
@@ -138,7 +138,7 @@ def _on(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _claimed(differentiator: Differentiator, path: tuple[Mode, ...], mode: Mode) -> Array:
-    """The claims of a mode whose loops run on."""
+    """The derivatives by a mode whose loops run on."""
     parts = []
     _, cotangents = differentiator.claimed(path)
     for operands, vectors, _ in differentiator.projection.parts():
