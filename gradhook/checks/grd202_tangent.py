@@ -9,7 +9,7 @@ import numpy as np
 from gradhook.comparison.compare import compare_mode
 from gradhook.comparison.judge import SURROGATE, Array, Flags
 from gradhook.comparison.messages import MODE_NAMES, file_line
-from gradhook.comparison.probe import DerivativeError, Probe
+from gradhook.comparison.probe import CustomRuleUse, DerivativeError, Probe
 from gradhook.comparison.surrogate_probe import SurrogateProbe, SurrogateValues
 from gradhook.model.digits import pair
 from gradhook.model.results import ClaimKind, Finding, Mode, Outcome, Rule, Verdict, worst
@@ -68,10 +68,13 @@ def _explained(outcomes: list[Outcome], rule_probe: SurrogateProbe | None) -> li
     if rule_probe is None or all(o.verdict is Verdict.SKIP for o in outcomes):
         return outcomes
     rules = rule_probe.active_rules()
-    used, inactive = (
-        ", ".join(f"`{r.name}` ({file_line(r.path, r.line)})" for r in rs) for rs in (rules.used, rules.inactive)
-    )
-    note = "; ".join([f"rests on the rule of {used}"] * bool(used) + [f"not on that of {inactive}"] * bool(inactive))
+    used, inactive = _places(rules.used), _places(rules.inactive)
+    notes = []
+    if used:
+        notes.append(f"rests on the rule of {used}")
+    if inactive:
+        notes.append(f"not on that of {inactive}")
+    note = "; ".join(notes)
     lost = "" if rules.reached else "no rule is reached: was its name bound again, or is the plain function called?"
     lost = f"the rule of {inactive} is lost on the way: the derivative does not rest on it" if inactive else lost
     return [
@@ -82,6 +85,10 @@ def _explained(outcomes: list[Outcome], rule_probe: SurrogateProbe | None) -> li
         )
         for o in outcomes
     ]
+
+
+def _places(rules: tuple[CustomRuleUse, ...]) -> str:
+    return ", ".join(f"`{rule.name}` ({file_line(rule.path, rule.line)})" for rule in rules)
 
 
 def _finding(values: SurrogateValues, mode: Mode, claim: Array, declared: Array, wrong: Flags, probe: Probe) -> Finding:
@@ -108,16 +115,17 @@ def _finding(values: SurrogateValues, mode: Mode, claim: Array, declared: Array,
 
 def _measured(probe: Probe) -> list[Outcome]:
     """Compare derivatives that are claimed exact with finite differences."""
-    of, in_ = probe.declared_function(), probe.exact_arguments()
-    found = _compared(of, "derivative_of= has a wrong derivative itself: ", probe)
-    # A kink of the smooth stand-in is no doubt about the surrogate, which is compared with what JAX makes of it.
+    found = _compared(probe.declared_function(), "derivative_of= has a wrong derivative itself: ", probe)
+    # A kink of the declared function is no doubt about the surrogate, which is compared with what JAX makes of it.
     kept = [o for o in found if o.verdict in (Verdict.PASS, Verdict.FAIL)]
-    doubts = ["derivative_of= could not be measured itself"] * (not kept and bool(found))
-    unsure = [Outcome(RULE.code, Verdict.SKIP, probe.case, note=note) for note in doubts]
+    unsure = []
+    if found and not kept:
+        note = "derivative_of= could not be measured itself"
+        unsure.append(Outcome(RULE.code, Verdict.SKIP, probe.case, note=note))
     return [
         *(dataclasses.replace(o, resolution=None, curve=None, jacobian=None) for o in kept),
         *unsure,
-        *_compared(in_, "claimed exact: ", probe),
+        *_compared(probe.exact_arguments(), "claimed exact: ", probe),
     ]
 
 

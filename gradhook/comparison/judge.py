@@ -154,7 +154,7 @@ def judge(
     exactly = tolerance.around(claimed)
     verdict, code = _kink(claimed, estimate, tolerance, exactly, kink, verdict, code)
     verdict, code = _no_slope(claimed, estimate, exactly, kink, verdict, code)
-    allowed = np.where(estimate.smoothness == _SHAPES.index(Smoothness.KINK), exactly, allowed)
+    allowed = np.where(estimate.smoothness == smoothness_code(Smoothness.KINK), exactly, allowed)
     with np.errstate(all="ignore"):
         size = np.where(verdict == Verdict.FAIL, np.fmax(np.abs(claimed), np.abs(estimate.value)), size)
         resolution = (allowed + _bar(claimed, estimate, kink)) / np.maximum(size, TINY)
@@ -164,9 +164,9 @@ def judge(
 
 def _bar(claimed: Array, estimate: Measurement, kink: str | float | None) -> Array:
     """The error bar of what a claim was compared with: a difference, a one-sided slope, or a given number."""
-    no_slope = np.isin(estimate.smoothness, [_SHAPES.index(shape) for shape in (*NO_SLOPE, Smoothness.KINK)])
+    no_slope = np.isin(estimate.smoothness, [smoothness_code(shape) for shape in (*NO_SLOPE, Smoothness.KINK)])
     given = no_slope & isinstance(kink, (int, float))
-    side = (estimate.smoothness == _SHAPES.index(Smoothness.KINK)) & (kink is not None)
+    side = (estimate.smoothness == smoothness_code(Smoothness.KINK)) & (kink is not None)
     return np.where(given, 0.0, np.where(side, _side_error(kink, claimed, estimate), estimate.error))
 
 
@@ -209,7 +209,7 @@ def _kink(
         kept = inside if kink is None else np.abs(claimed - _convention(kink, claimed, estimate, low, high)) <= slack
         size = np.where(claimed == 0, estimate.surroundings, np.abs(claimed))
         told = kept & (kink is not None) & tolerance.resolves(slack - tolerance.around(claimed), size)
-    here = estimate.smoothness == _SHAPES.index(Smoothness.KINK)
+    here = estimate.smoothness == smoothness_code(Smoothness.KINK)
     answer = np.where(told, Verdict.PASS, np.where(kept, Verdict.UNDECIDED, Verdict.FAIL))
     return np.where(here, answer, verdict), np.where(here, np.where(kept & ~told, "GRD401", ""), code)
 
@@ -254,10 +254,10 @@ def _no_slope(
     claimed: Array, estimate: Measurement, allowed: Array, kink: str | float | None, verdict: Any, code: Any
 ) -> Answer:
     """Judge jumps, cusps and vertical tangents as undecided; edges by what the inner side resolves."""
-    edge = (estimate.smoothness == _SHAPES.index(Smoothness.EDGE)) & (verdict == Verdict.UNDECIDED)
+    edge = (estimate.smoothness == smoothness_code(Smoothness.EDGE)) & (verdict == Verdict.UNDECIDED)
     code = np.where(edge, "GRD408", code)
     for shape, name in NO_SLOPE.items():
-        here = estimate.smoothness == _SHAPES.index(shape)
+        here = estimate.smoothness == smoothness_code(shape)
         verdict, code = np.where(here, Verdict.UNDECIDED, verdict), np.where(here, name, code)
     if isinstance(kink, str) or kink is None:
         return verdict, code
@@ -267,17 +267,18 @@ def _no_slope(
     return np.where(agreed, kept, verdict), np.where(agreed, "", code)
 
 
-_SHAPES = list(Smoothness)
+_CLASSES = list(Smoothness)
+_CODES = {member: np.int8(code) for code, member in enumerate(_CLASSES)}
 
 
-def smoothness_code(shape: Smoothness) -> int:
-    """The small integer by which ``Measurement.smoothness`` encodes a class."""
-    return _SHAPES.index(shape)
+def smoothness_code(smoothness: Smoothness) -> np.int8:
+    """The small integer that encodes a ``Smoothness`` in arrays."""
+    return _CODES[smoothness]
 
 
 def smoothness_of(estimate: Measurement, place: tuple[int, int]) -> Smoothness:
     """The ``Smoothness`` of the function at one element."""
-    return _SHAPES[int(estimate.smoothness[place])]
+    return _CLASSES[int(estimate.smoothness[place])]
 
 
 def _table(shape: tuple[int, ...], rows: list[tuple[Flags, Verdict, Any]]) -> Answer:

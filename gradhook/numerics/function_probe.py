@@ -14,6 +14,7 @@ from gradhook.comparison.judge import Array, Flags, Tolerance
 from gradhook.comparison.probe import (
     ComplexStep,
     ConsistencyPair,
+    ContinuedIteration,
     CustomRuleUse,
     DerivativeComparison,
     DerivativeError,
@@ -23,7 +24,6 @@ from gradhook.comparison.probe import (
     LocatedError,
     NonfiniteSource,
     RaisesResult,
-    ContinuedIteration,
 )
 from gradhook.comparison.surrogate_probe import SurrogateValues
 from gradhook.model.errors import GradhookError

@@ -12,12 +12,12 @@ from gradhook.comparison.compare import SHOWN, compare_mode
 from gradhook.comparison.judge import Measurement, Tolerance
 from gradhook.comparison.probe import (
     ComplexStep,
+    ContinuedIteration,
     CustomRuleUse,
     DerivativeComparison,
     DerivativeError,
     Downcast,
     Label,
-    ContinuedIteration,
 )
 from gradhook.model.results import Outcome, Smoothness, Verdict
 

@@ -107,7 +107,7 @@ def test_a_pass_says_on_which_rule_it_rests(surrogate_values: Any) -> None:
     ]
     line = quantised.__code__.co_firstlineno
     assert outcome.verdict is Verdict.PASS
-    assert f"rests on the rule of `quantised` (test_in_use.py:{line})" in outcome.note
+    assert f"rests on the rule of `quantised` (test_active_rules.py:{line})" in outcome.note
 
 
 def test_the_rule_itself_and_a_stop_gradient_need_no_other() -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import jax
@@ -151,7 +152,7 @@ class FusedProgram:
     def _outputs(self, group: Group, operands: Any, x: Any, vectors: Any, t: Any, seeds: Any) -> list[Any]:
         kind, paths = group
         chosen = [k for k, transform in enumerate(self.transforms) if transform.path in paths]
-        base = _once(lambda y: self.function(operands, y) if operands else self.function(y), x)
+        base = _once(partial(self.function, operands) if operands else self.function, x)
         each = [derivative(base, self.transforms[k].path, seeds[k][0]) for k in chosen]
         outputs: list[Any] = _PIECES[kind](each, x, vectors, t, [seeds[k][1] for k in chosen])
         return outputs

@@ -28,8 +28,10 @@ def together(
     started = time.perf_counter()
     traced = _traced(questions, arguments, found)
     clock.compile += time.perf_counter() - started
-    alone = is_large(arguments)  # what is needed at once should not take the memory of everything
-    for names in [[name] for name in traced] if alone else [list(traced)] if traced else []:
+    groups = [list(traced)] if traced else []
+    if is_large(arguments):  # run each alone, so that one program does not need the memory of all
+        groups = [[name] for name in traced]
+    for names in groups:
         _answer(names, traced, arguments, clock, found)
     return {name: found[name] for name in questions}
 

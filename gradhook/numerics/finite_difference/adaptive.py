@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gradhook.comparison.judge import Measurement, Tolerance, disputed, measured_columns
+from gradhook.comparison.judge import Measurement, Tolerance, disputed, measured_columns, smoothness_code
 from gradhook.model.results import Smoothness
 from gradhook.numerics.finite_difference import noise, richardson, scales, smoothness
 from gradhook.numerics.finite_difference.richardson import (
@@ -23,7 +23,7 @@ from gradhook.numerics.finite_difference.richardson import (
     DerivativeEstimate,
     Flags,
     StepTable,
-    chosen,
+    select,
 )
 from gradhook.numerics.finite_difference.scales import StepLimits
 from gradhook.numerics.finite_difference.smoothness import PointClassification
@@ -93,10 +93,10 @@ def slope_of(table: StepTable, classification: PointClassification) -> Derivativ
     long as nothing moves.
     """
     slope = richardson.richardson_central(table)
-    edge = classification.smoothness == smoothness.number(Smoothness.EDGE)
+    edge = classification.smoothness == smoothness_code(Smoothness.EDGE)
     if edge.any():
         ahead, back = richardson.richardson_one_sided(table, +1), richardson.richardson_one_sided(table, -1)
-        slope = chosen(slope, edge, chosen(ahead, ~np.isfinite(table.plus[:, LEVELS - 1]), back))
+        slope = select(slope, edge, select(ahead, ~np.isfinite(table.plus[:, LEVELS - 1]), back))
     return slope
 
 
@@ -153,7 +153,7 @@ def _fit(limits: StepLimits) -> Array:
 
 
 def _needs_refinement(analysis: TableAnalysis, limits: StepLimits, claims: Claims, tolerance: Tolerance) -> Flags:
-    smooth = analysis.classification.smoothness == smoothness.number(Smoothness.SMOOTH)
+    smooth = analysis.classification.smoothness == smoothness_code(Smoothness.SMOOTH)
     closer = ~smooth | ~analysis.slope.accepted | ~_has_converged(analysis)
     estimate = measurement_of(analysis, limits)
     for columns, claim in claims:
@@ -199,12 +199,12 @@ def _with_noise(
     rounding = EPS * np.abs(table.centre)
     floor = np.maximum(np.where(sigma > 4 * rounding, 2 * sigma, 0.0), table.floor)
     noisy = with_noise_floor(table, floor)
-    told = smoothness.chosen(analysis.classification, floor > 0, smoothness.read(noisy))
-    final = chosen(analysis.slope, floor > 0, _cautious(slope_of(noisy, told)))
+    classification = smoothness.select(analysis.classification, floor > 0, smoothness.read(noisy))
+    final = select(analysis.slope, floor > 0, _cautious(slope_of(noisy, classification)))
     ripple = np.maximum(np.where(coarse > 4 * rounding, 2 * coarse, 0.0), floor)
-    large = richardson.coarse_estimate(base) if iterates() else slope_of(with_noise_floor(base, ripple), told)
+    large = richardson.coarse_estimate(base) if iterates() else slope_of(with_noise_floor(base, ripple), classification)
     differs = large.accepted & (np.abs(large.value - final.value) > large.error + final.error)
-    estimate = measurement_of(TableAnalysis(noisy, final, told), limits)
+    estimate = measurement_of(TableAnalysis(noisy, final, classification), limits)
     return replace(
         estimate,
         noise=np.where(floor > 4 * rounding, floor, 0.0),  # the rest is the rounding of the value itself
@@ -219,10 +219,10 @@ def _cautious(slope: DerivativeEstimate) -> DerivativeEstimate:
 
 def measurement_of(analysis: TableAnalysis, limits: StepLimits) -> Measurement:
     """The measurement that the judge takes, from a table and its analysis."""
-    table, slope, told = analysis.table, analysis.slope, analysis.classification
-    left, right = told.left, told.right
+    table, slope, classification = analysis.table, analysis.slope, analysis.classification
+    left, right = classification.left, classification.right
     left_error = right_error = np.full_like(slope.error, np.inf)
-    if (told.smoothness != smoothness.number(Smoothness.SMOOTH)).any():
+    if (classification.smoothness != smoothness_code(Smoothness.SMOOTH)).any():
         back, ahead = (richardson.richardson_one_sided(table, side) for side in (-1, +1))
         left, right = np.where(back.accepted, back.value, left), np.where(ahead.accepted, ahead.value, right)
         left_error, right_error = (np.where(s.accepted, s.error, np.inf) for s in (back, ahead))
@@ -232,7 +232,7 @@ def measurement_of(analysis: TableAnalysis, limits: StepLimits) -> Measurement:
         value=np.where(still, 0.0, slope.value),
         error=np.where(still, np.inf, slope.error),
         accepted=slope.accepted & ~still,
-        smoothness=told.smoothness,
+        smoothness=classification.smoothness,
         left=left,
         right=right,
         left_error=left_error,
@@ -264,5 +264,5 @@ def _plain(evaluate: Evaluate, limits: StepLimits, step: float) -> Measurement:
     values = evaluate(np.concatenate([np.zeros((len(fixed), 1)), fixed, -fixed], axis=1))
     table = replace(block, steps=fixed, plus=values[:, 1 : 1 + LEVELS], minus=values[:, 1 + LEVELS :])
     slope = richardson.fixed_step(table)
-    smooth = np.full(slope.value.shape, smoothness.number(Smoothness.SMOOTH))
+    smooth = np.full(slope.value.shape, smoothness_code(Smoothness.SMOOTH))
     return measurement_of(TableAnalysis(table, slope, PointClassification(smooth, slope.value, slope.value)), limits)

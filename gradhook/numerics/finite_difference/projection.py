@@ -79,19 +79,32 @@ def project(held: FlatFunction, call: Callable[[Any], Any], seed: str, gradient:
 
     if held.inputs.size <= directions.FULL:
         chosen = directions.choose(held.inputs, held.point, generator(seed, "directions"))
-        tangent = lambda random: directions.dense(held.inputs, held.point, random)  # noqa: E731
-        labels = held.inputs.labels()
-        direction = lambda row: chosen.vectors[row]  # noqa: E731
-        return Projection(seen, ((),), held.point, labels, outputs, chosen, weights, tangent, direction, shown)
+        return Projection(
+            call=seen,
+            operands=((),),
+            point=held.point,
+            inputs=held.inputs.labels(),
+            outputs=outputs,
+            directions=chosen,
+            weights=weights,
+            tangent=lambda random: directions.dense(held.inputs, held.point, random),
+            direction=lambda row: chosen.vectors[row],
+            project_outputs=shown,
+        )
     rows = _rows(held, seed, gradient)
     labels = tuple(row.label for row in rows)
-    chosen = Directions(np.ones((len(rows), 1)), labels, _lines(held, rows))
     return Projection(
-        lambda operands, z: seen(_embed(held, operands, z)),
-        tuple((held.point, row.start, row.stop, row.key, row.size) for row in rows),
-        np.zeros(1), (Label("direction"),), outputs, chosen, weights, lambda random: np.ones(1),
-        lambda row: _written_out(held, rows[row]), shown,
-    )  # fmt: skip
+        call=lambda operands, z: seen(_embed(held, operands, z)),
+        operands=tuple((held.point, row.start, row.stop, row.key, row.size) for row in rows),
+        point=np.zeros(1),
+        inputs=(Label("direction"),),
+        outputs=outputs,
+        directions=Directions(np.ones((len(rows), 1)), labels, _lines(held, rows)),
+        weights=weights,
+        tangent=lambda random: np.ones(1),
+        direction=lambda row: _written_out(held, rows[row]),
+        project_outputs=shown,
+    )
 
 
 @dataclass(frozen=True)

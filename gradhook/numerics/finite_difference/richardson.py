@@ -180,15 +180,15 @@ def _extrapolate(slopes: Array, noise: Array, step: Array, power: int) -> Deriva
 
 def smaller_error(best: DerivativeEstimate, other: DerivativeEstimate) -> DerivativeEstimate:
     """For each element the accepted one with the smaller error bar."""
-    return chosen(best, other.accepted & (~best.accepted | (other.error < best.error)), other)
+    return select(best, other.accepted & (~best.accepted | (other.error < best.error)), other)
 
 
-def chosen(slope: DerivativeEstimate, where: Flags, other: DerivativeEstimate) -> DerivativeEstimate:
-    """``other`` where the flag is up, ``slope`` elsewhere."""
+def select(slope: DerivativeEstimate, mask: Flags, other: DerivativeEstimate) -> DerivativeEstimate:
+    """``other`` where the mask is True, ``slope`` elsewhere."""
     return DerivativeEstimate(
-        np.where(where, other.value, slope.value),
-        np.where(where, other.error, slope.error),
-        np.where(where, other.accepted, slope.accepted),
+        np.where(mask, other.value, slope.value),
+        np.where(mask, other.error, slope.error),
+        np.where(mask, other.accepted, slope.accepted),
     )
 
 

@@ -12,36 +12,31 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gradhook.comparison.judge import smoothness_code
 from gradhook.model.results import Smoothness
 from gradhook.numerics.finite_difference.richardson import RATIO, Array, Flags, StepTable
 
 WINDOW = 4
 BESIDE = 3
 """So many of the finest steps may end short of a kink beside the point, which then lies some 1000 ulps away at most."""
-Shapes = NDArray[np.int8]
-_NUMBER = {shape: np.int8(i) for i, shape in enumerate(Smoothness)}
-
-
-def number(shape: Smoothness) -> np.int8:
-    """The small integer that encodes a ``Smoothness`` in arrays."""
-    return _NUMBER[shape]
 
 
 @dataclass(frozen=True)
 class PointClassification:
     """The class of each point, ``smoothness`` (D, m), and its one-sided slopes at the finest usable step."""
 
-    smoothness: Shapes
+    smoothness: NDArray[np.int8]
+    """The codes of ``Smoothness`` by ``smoothness_code``."""
     left: Array
     right: Array
 
 
-def chosen(classification: PointClassification, where: Flags, other: PointClassification) -> PointClassification:
-    """``other`` where the flag is up, ``classification`` elsewhere."""
+def select(classification: PointClassification, mask: Flags, other: PointClassification) -> PointClassification:
+    """``other`` where the mask is True, ``classification`` elsewhere."""
     return PointClassification(
-        np.where(where, other.smoothness, classification.smoothness),
-        np.where(where, other.left, classification.left),
-        np.where(where, other.right, classification.right),
+        np.where(mask, other.smoothness, classification.smoothness),
+        np.where(mask, other.left, classification.left),
+        np.where(mask, other.right, classification.right),
     )
 
 
@@ -49,15 +44,15 @@ def read(table: StepTable) -> PointClassification:
     """Classify every direction and output of a table; smooth wherever no criterion is met."""
     window = _window(table)
     right, left = _pick(table.forward, window), _pick(table.backward, window)
-    shape = np.full(right[:, 0].shape, number(Smoothness.SMOOTH))
-    for name, seen in _signatures(table, window, left, right):
-        shape = np.where(seen & (shape == number(Smoothness.SMOOTH)), number(name), shape)
-    return PointClassification(np.where(_edge(table), number(Smoothness.EDGE), shape), left[:, -1], right[:, -1])
+    shape = np.full(right[:, 0].shape, smoothness_code(Smoothness.SMOOTH))
+    for name, seen in _criteria(table, window, left, right):
+        shape = np.where(seen & (shape == smoothness_code(Smoothness.SMOOTH)), smoothness_code(name), shape)
+    return PointClassification(
+        np.where(_edge(table), smoothness_code(Smoothness.EDGE), shape), left[:, -1], right[:, -1]
+    )
 
 
-def _signatures(
-    table: StepTable, window: NDArray[np.intp], left: Array, right: Array
-) -> list[tuple[Smoothness, Flags]]:
+def _criteria(table: StepTable, window: NDArray[np.intp], left: Array, right: Array) -> list[tuple[Smoothness, Flags]]:
     """Every criterion, in the order in which it is tried: a jump also bends, a cusp also grows."""
     step = _pick(np.broadcast_to(table.steps[:, :, None], table.plus.shape), window)
     noise = _pick(table.noise, window)

@@ -92,11 +92,17 @@ def _walk(jaxpr: Any, around: Place, under: frozenset[Place], home: Place) -> It
         here = traverse.place_in(jaxpr, equation, around)
         code = traverse.primal_code(equation)
         if code is not None:
-            suspect = _rule(equation, code, here, under, home)
-            yield equation, suspect
-            yield from _walk(code, here, under | {(suspect.path, suspect.line)}, home)
+            use = _rule(equation, code, here, under, home)
+            yield equation, use
+            yield from _walk(code, here, under | {(use.path, use.line)}, home)
         elif equation.primitive.name == traverse.STOP and _moves(equation):
-            yield equation, CustomRuleUse("stop_gradient", "stop_gradient", *here, not under, under)
+            path, line = here
+            yield (
+                equation,
+                CustomRuleUse(
+                    kind="stop_gradient", name="stop_gradient", path=path, line=line, outermost=not under, under=under
+                ),
+            )
         else:
             for part in traverse.inner(equation):
                 yield from _walk(part, here, under, home)

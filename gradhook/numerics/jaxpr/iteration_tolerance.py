@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from gradhook.comparison.judge import Array, Flags, smoothness_code
-from gradhook.comparison.probe import DerivativeError, ContinuedIteration
+from gradhook.comparison.probe import ContinuedIteration, DerivativeError
 from gradhook.model.results import Mode, Smoothness
 from gradhook.numerics.autodiff.derivatives import Differentiator, along
 from gradhook.numerics.autodiff.programs import Programs, timed

@@ -25,21 +25,21 @@ MOST = 6
 
 def active_rules(rewriter: RuleRewriter, mode: Mode) -> ActiveRules:
     """The outermost user rules inside a function that is not itself a rule, by their effect."""
-    rules_in_use = rewriter.rules_in_use
-    rules = [s for s in rules_in_use if s.kind != "stop_gradient" and not s.of_jax and s.outermost][:MOST]
+    every = rewriter.rules_in_use
+    rules = [rule for rule in every if rule.kind != "stop_gradient" and not rule.of_jax and rule.outermost][:MOST]
     if not rules or any(rule.itself for rule in rules):
-        return ActiveRules(bool(rules_in_use))
+        return ActiveRules(bool(every))
     whole = rewriter.claim(frozenset(), (), mode)
     if isinstance(whole, DerivativeError):
         return ActiveRules(True)
     muted = [(rule, _muted(rewriter, rule, mode)) for rule in rules]
-    known = [
-        (rule, np.array_equal(whole, got, equal_nan=True))
-        for rule, got in muted
-        if not isinstance(got, DerivativeError)
-    ]
-    used, inactive = (tuple(rule for rule, same in known if same is is_idle) for is_idle in (False, True))
-    return ActiveRules(bool(rules_in_use), used, inactive)
+    used: list[CustomRuleUse] = []
+    inactive: list[CustomRuleUse] = []
+    for rule, got in muted:
+        if isinstance(got, DerivativeError):
+            continue
+        (inactive if np.array_equal(whole, got, equal_nan=True) else used).append(rule)
+    return ActiveRules(bool(every), tuple(used), tuple(inactive))
 
 
 def _muted(rewriter: RuleRewriter, rule: CustomRuleUse, mode: Mode) -> Any:

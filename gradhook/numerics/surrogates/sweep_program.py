@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gradhook.model.results import Mode
 from gradhook.numerics.autodiff import rounding
 from gradhook.numerics.autodiff.programs import Clock
-from gradhook.numerics.finite_difference.richardson import Array
+from gradhook.numerics.finite_difference.richardson import Array, Flags
 from gradhook.numerics.function import FlatFunction
 from gradhook.numerics.surrogates.declaration import (
     Declaration,
@@ -152,5 +152,11 @@ def _apart(points: SweepSamples, output: int) -> NDArray[np.int64]:
     with np.errstate(invalid="ignore"):
         value = (points.values[:, output] != points.reference[:, output]) & np.isfinite(points.reference[:, output])
         slope = ~np.isclose(points.slope, points.declared, rtol=1e-9, atol=0) & np.isfinite(points.declared)
-    some = [np.repeat((a := of.reshape(-1, 3)).any(1) & ~a.all(1), 3) & of for of in (value, slope)]
-    return np.flatnonzero(some[0] | some[1])
+    return np.flatnonzero(_mixed_triples(value) | _mixed_triples(slope))
+
+
+def _mixed_triples(mask: Flags) -> Flags:
+    """The mask restricted to triples in which some but not all elements are True."""
+    triples = mask.reshape(-1, 3)
+    mixed = triples.any(axis=1) & ~triples.all(axis=1)
+    return np.asarray(np.repeat(mixed, 3) & mask)
