@@ -55,7 +55,7 @@ def _alone(function: Any, kind: str, transform: Transform, x: Any = POINT, t: An
     return programs.reverse(x, transform.seeds, transform.cotangents)
 
 
-@pytest.mark.parametrize("aim", AIMS, ids=lambda transform: "".join(transform.path) or "value")
+@pytest.mark.parametrize("transform", AIMS, ids=lambda transform: "".join(transform.path) or "value")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_piece_is_what_its_own_program_gives(kind: str, transform: Transform) -> None:
     together = FusedProgram(_smooth, AIMS, Clock())

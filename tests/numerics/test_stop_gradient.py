@@ -72,5 +72,5 @@ def test_a_value_that_changes_from_step_to_step_cannot_be_held() -> None:
     def looped(x: Any) -> Any:
         return jax.lax.scan(lambda c, _: (_stopped(c), None), x, None, length=2)[0]
 
-    with pytest.raises(GradhookError, match=r"inside a scan at test_frozen\.py"):
+    with pytest.raises(GradhookError, match=r"inside a scan at test_stop_gradient\.py"):
         _frozen(looped)
