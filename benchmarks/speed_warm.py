@@ -64,7 +64,7 @@ def _round(root: Path, environ: dict[str, str], number: int) -> tuple[float, flo
     cold = _seconds(command, root, environ)
     warm = min(_seconds(command, root, environ) for _ in range(3))
     changed = root / "helpers" / f"h{number % MODULES}.py"
-    changed.write_text(f"{HELPER}\n\n# round {number}\n", encoding="utf-8")
+    changed.write_text(f"{HELPER}\n\nround = {number}\n", encoding="utf-8")
     return start, cold, warm, _seconds(command, root, environ)
 
 

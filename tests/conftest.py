@@ -14,8 +14,9 @@ import pytest
 from hypothesis import settings
 
 import gradhook
-from gradhook.execution.supervisor.pool import Launched, launch
+from gradhook.execution.supervisor.pool import launch
 from gradhook.model.protocol import Job, Message, Request
+from gradhook.model.report import ProjectResult
 from gradhook.model.results import CheckSettings, ClaimKind, Target
 
 # In CI the same examples each time, so that a change is judged by itself; elsewhere new ones, to find new faults.
@@ -53,7 +54,7 @@ class Repository:
         module = module or Path(path).stem
         return Target(module, qualname, path, mark + 1, mark, ClaimKind.EXACT, str(self.root), **more)
 
-    def launch(self, *targets: Target, timeout: float = 20.0, **more: Any) -> Launched:
+    def launch(self, *targets: Target, timeout: float = 20.0, **more: Any) -> ProjectResult:
         jobs = tuple(Job(n, target, {} if target.source == "config" else None) for n, target in enumerate(targets))
         paths = tuple(str(path) for path in (self.root, self.root / "src") if path.is_dir())
         request = Request(str(self.root), paths, jobs, more.pop("settings", CheckSettings()))
@@ -69,10 +70,10 @@ def repository(tmp_path: Path) -> Repository:
 
 
 @pytest.fixture
-def notes() -> Callable[[Launched], list[str]]:
+def notes() -> Callable[[ProjectResult], list[str]]:
     """What became of each job: the note of its outcome, or the code and message of its finding."""
 
-    def read(launched: Launched) -> list[str]:
+    def read(launched: ProjectResult) -> list[str]:
         return [
             f"{report.findings[0].code} {report.findings[0].message}" if report.findings else report.outcomes[0].note
             for report in launched.reports

@@ -10,7 +10,7 @@ from typing import Any
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 from gradhook.execution.worker import boot, main  # noqa: E402
-from gradhook.model.results import CheckSettings, Finding, Outcome, Progress, Target, TargetReport, Verdict  # noqa: E402
+from gradhook.model.results import CheckSettings, Finding, Outcome, OutcomeUpdate, Target, TargetReport, Verdict  # noqa: E402
 
 del sys.path[0]
 
@@ -20,15 +20,15 @@ def examine(
     target: Target,
     options: Mapping[str, Any],
     settings: CheckSettings,
-    announce: Callable[[str | Progress], None],
+    announce: Callable[[str | OutcomeUpdate], None],
 ) -> TargetReport:
     announce("first")
     if "asked before" in options.get(
         "cases", ()
     ):  # a question that finds something and one that does not, before the subject is called
         finding = Finding("GRD102", Verdict.FAIL, "wrong", case="first")
-        announce(Progress(Outcome("GRD101", Verdict.PASS, "first"), ("GRD102", "GRD301", "GRD303")))
-        announce(Progress(Outcome("GRD102", Verdict.FAIL, "first", (finding,)), ("GRD301", "GRD303")))
+        announce(OutcomeUpdate(Outcome("GRD101", Verdict.PASS, "first"), ("GRD102", "GRD301", "GRD303")))
+        announce(OutcomeUpdate(Outcome("GRD102", Verdict.FAIL, "first", (finding,)), ("GRD301", "GRD303")))
     only_type = settings.modes == ("type of the subject",)
     value = type(subject).__name__ if only_type else repr(subject(*options.get("args", ())))
     verdict = Verdict.FAIL if value == "False" else Verdict.PASS

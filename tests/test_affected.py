@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from gradhook.execution import runner, session
-from gradhook.execution.affected import concerned
+from gradhook.execution.affected import affected_projects
 from gradhook.execution.supervisor.pool import launch
 from gradhook.model.errors import GradhookError
 
@@ -34,11 +34,11 @@ class User:
             (self.root / name).write_text(text, encoding="utf-8")
 
     def changed(self, *names: str) -> list[str]:
-        projects = concerned([self.root / name for name in names], self.said, os.environ)
+        projects = affected_projects([self.root / name for name in names], self.said, os.environ)
         return sorted(target.name for project in projects for target in project.targets)
 
     def check(self, *names: str) -> dict[str, str]:
-        projects = concerned([self.root / name for name in names], self.said, os.environ)
+        projects = affected_projects([self.root / name for name in names], self.said, os.environ)
         return {t.target.name: t.verdict.value for t in session.check(projects).targets}
 
     def check_all(self) -> None:
@@ -128,7 +128,7 @@ def test_a_link(user: User) -> None:
 def test_notices_are_those_of_the_files(user: User) -> None:
     user.check_all()
     for names, expected in ((["a.py"], []), (["rule.py", "a.py"], ["rule.py"])):
-        (project,) = concerned([user.root / name for name in names], user.said, os.environ)
+        (project,) = affected_projects([user.root / name for name in names], user.said, os.environ)
         assert [notice.path for notice in project.scan.notices] == expected
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import gradhook
 from gradhook.config import Config, Settings, Source, load, project_root, schema
 from gradhook.config.settings import BY_KEY, OPTIONS, Option, level_of
-from gradhook.config.target_tables import BOTH, EXACT_ONLY, SURROGATE_ONLY, is_target_name
+from gradhook.config.target_tables import COMMON_OPTIONS, EXACT_ONLY, SURROGATE_ONLY, is_target_name
 from gradhook.model.errors import GradhookError
 from gradhook.model.results import ClaimKind
 
@@ -326,8 +326,8 @@ rule = "a:r"
 def test_the_options_of_a_target_are_those_of_the_decorators() -> None:
     exact = {n for n in inspect.signature(gradhook.gradcheck).parameters if n != "function"}
     surrogate = set(inspect.signature(gradhook.surrogate).parameters)
-    assert exact == {*BOTH, *EXACT_ONLY}
-    assert surrogate == {*BOTH, *SURROGATE_ONLY}
+    assert exact == {*COMMON_OPTIONS, *EXACT_ONLY}
+    assert surrogate == {*COMMON_OPTIONS, *SURROGATE_ONLY}
 
 
 @pytest.mark.parametrize(
@@ -349,7 +349,7 @@ def test_the_line_of_each_setting(tmp_path: Path) -> None:
     config = load(tmp_path, {"order": "1"}, {})
     assert (config.lines, config.origins["order"]) == ({"seed": 4, "per_file_ignores": 6}, "--order")
     assert config.origin("seed") == {"origin": "pyproject.toml", "line": 4}
-    assert [config.is_from_the_file(key) for key in ("seed", "order", "rtol")] == [True, False, True]
+    assert [config.is_default_or_from_file(key) for key in ("seed", "order", "rtol")] == [True, False, True]
 
 
 def own(folder: Path, text: str) -> Path:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import gradhook
 from gradhook.config import load, schema
 from gradhook.config.settings import OPTIONS, Option
-from gradhook.config.values import read
+from gradhook.config.values import read_value
 from gradhook.model.errors import GradhookError
 
 REPOSITORY = Path(gradhook.__file__).parents[1]
@@ -64,7 +64,7 @@ def test_every_default_fits(option: Option) -> None:
 @given(st.sampled_from(OPTIONS), VALUES)
 def test_what_gradhook_takes_fits_and_what_it_refuses_does_not(option: Option, value: Any) -> None:
     try:
-        read(option, value)
+        read_value(option, value)
         taken = True
     except ValueError:
         taken = False

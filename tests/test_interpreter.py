@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gradhook.execution.interpreter import Interpreter, choose, probe
+from gradhook.execution.interpreter import Interpreter, choose_interpreter, unusable_reason
 from gradhook.model.errors import GradhookError
 
 BIN, EXE = ("Scripts", "python.exe") if sys.platform == "win32" else ("bin", "python")
@@ -43,7 +43,7 @@ def test_the_order(tmp_path: Path) -> None:
         (tmp_path / "conda" / EXE).touch()
         pythons[1] = tmp_path / "conda" / EXE
     expected = ["active on PATH", "CONDA_PREFIX", "UV_PROJECT_ENVIRONMENT", ".venv", "venv", "gradhook's own"]
-    found = [choose(None, tmp_path, environ, probe=having_jax(*pythons[n:], OWN)) for n in range(6)]
+    found = [choose_interpreter(None, tmp_path, environ, probe=having_jax(*pythons[n:], OWN)) for n in range(6)]
     assert [interpreter.why for interpreter in found] == expected
     assert [interpreter.path for interpreter in found] == [*pythons, OWN]
     assert [len(interpreter.tried) for interpreter in found] == [0, 1, 2, 3, 4, 5]
@@ -55,8 +55,8 @@ def test_the_hook_s_own_environment_is_not_the_user_s(tmp_path: Path, monkeypatc
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "hook"))
     environ = {"PATH": os.pathsep.join([str(hook.parent), str(active.parent)])}
     both = having_jax(hook, active)
-    assert choose(None, tmp_path, {**environ, "PRE_COMMIT": "1"}, probe=both).path == active
-    assert choose(None, tmp_path, environ, probe=both).path == hook
+    assert choose_interpreter(None, tmp_path, {**environ, "PRE_COMMIT": "1"}, probe=both).path == active
+    assert choose_interpreter(None, tmp_path, environ, probe=both).path == hook
 
 
 def test_an_environment_of_the_workspace(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_an_environment_of_the_workspace(tmp_path: Path) -> None:
     python = environment(tmp_path / ".venv")
     member = tmp_path / "packages" / "one"
     member.mkdir(parents=True)
-    assert choose(None, member, {}, probe=having_jax(python)).path == python
+    assert choose_interpreter(None, member, {}, probe=having_jax(python)).path == python
 
 
 def test_nothing_from_outside_the_repository(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_nothing_from_outside_the_repository(tmp_path: Path) -> None:
     repository = tmp_path / "repository"
     (repository / ".git").mkdir(parents=True)
     with pytest.raises(GradhookError) as caught:
-        choose(None, repository, {}, probe=having_jax(outside))
+        choose_interpreter(None, repository, {}, probe=having_jax(outside))
     assert str(outside) not in caught.value.message
 
 
@@ -81,20 +81,22 @@ def test_named(tmp_path: Path, name: str) -> None:
     python = environment(tmp_path / "named")
     said = {"python": str(python), "folder": str(tmp_path / "named"), "on PATH": EXE}[name]
     python.chmod(0o755)
-    found = choose(said, tmp_path, {"PATH": str(python.parent)}, origin="GRADHOOK_PYTHON", probe=having_jax(python))
+    found = choose_interpreter(
+        said, tmp_path, {"PATH": str(python.parent)}, origin="GRADHOOK_PYTHON", probe=having_jax(python)
+    )
     assert found == Interpreter(python, "GRADHOOK_PYTHON")
 
 
 def test_a_named_one_is_not_replaced_by_another(tmp_path: Path) -> None:
     with pytest.raises(GradhookError, match="named by --python: no such file") as caught:
-        choose(str(tmp_path / "nothing" / "python"), tmp_path, {}, probe=having_jax(OWN))
+        choose_interpreter(str(tmp_path / "nothing" / "python"), tmp_path, {}, probe=having_jax(OWN))
     assert "GRADHOOK_PYTHON" in caught.value.help
 
 
 def test_none_at_all_lists_what_was_tried(tmp_path: Path) -> None:
     first, second = environment(tmp_path / ".venv"), environment(tmp_path / "venv")
     with pytest.raises(GradhookError) as caught:
-        choose(None, tmp_path, {}, probe=having_jax())
+        choose_interpreter(None, tmp_path, {}, probe=having_jax())
     lines = caught.value.message.splitlines()
     assert lines[1:] == [
         f"  .venv: {first} (has no jax)",
@@ -112,7 +114,7 @@ def test_an_interpreter_is_tried_once(tmp_path: Path) -> None:
         asked.append(path)
         return "" if path == OWN else "has no jax"
 
-    choose(None, tmp_path, {"PATH": str(python.parent)}, probe=note)
+    choose_interpreter(None, tmp_path, {"PATH": str(python.parent)}, probe=note)
     assert asked == [python, OWN]
 
 
@@ -141,16 +143,16 @@ def _put_jax(python: Path, version: str | None) -> Path:
 def test_probe_of_a_real_environment(tmp_path: Path, version: str | None, reason: str) -> None:
     venv.create(tmp_path, with_pip=False)
     python = tmp_path / BIN / EXE
-    assert probe(python) == "has no jax"
+    assert unusable_reason(python) == "has no jax"
     _put_jax(python, version)
-    assert probe(python) == reason
+    assert unusable_reason(python) == reason
 
 
 def test_probe_sees_nothing_of_our_own(bare: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "jax.py").touch()
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    assert probe(bare) == "has no jax"
+    assert unusable_reason(bare) == "has no jax"
 
 
 SCRIPTS: Mapping[str, str] = {
@@ -165,6 +167,6 @@ SCRIPTS: Mapping[str, str] = {
 def test_probe_of_something_else(tmp_path: Path, script: str) -> None:
     python = tmp_path / "python"
     python.write_text(f"#!/bin/sh\n{script}\n")
-    assert "cannot be run" in probe(python)
+    assert "cannot be run" in unusable_reason(python)
     python.chmod(0o755)
-    assert probe(python) == SCRIPTS[script]
+    assert unusable_reason(python) == SCRIPTS[script]

@@ -23,6 +23,7 @@ from gradhook.execution.cache.passes import recall
 from gradhook.model.errors import GradhookError
 from gradhook.model.protocol import decode, encode
 from gradhook.reporters import json_reading
+from gradhook.reporters.display_options import DisplayOptions
 
 
 def run(count: int, seed: int) -> tuple[Counter[str], list[str]]:
@@ -57,11 +58,11 @@ def report(rng: random.Random, folder: Path) -> str:
     document = rng.choice(REPORTS)
     text = hostile(_embellished(document, rng), rng)
     try:
-        found, code = json_reading.read(text)
+        found, code = json_reading.read_report(text)
     except ValueError:
         return "refused"
-    for form in formats.FORMS:
-        formats.rendered(found, form, code, formats.Look(verbose=True))
+    for form in formats.REPORT_FORMATS:
+        formats.render(found, form, code, DisplayOptions(verbose=True))
     return "accepted" if code >= document["exit_code"] else f"believed: {text}"
 
 

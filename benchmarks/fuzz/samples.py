@@ -15,7 +15,7 @@ from gradhook.execution.cache.fingerprints import content
 from gradhook.execution.cache.passes import Passes, recall, remember
 from gradhook.execution.cache.store import Store
 from gradhook.model.plots import Curve, Jacobian, Staircase
-from gradhook.model.protocol import Answered, Began, Bye, Depended, Discovered, Hello, Job, Request, encode
+from gradhook.model.protocol import Answered, Began, Bye, DependencyReport, Discovered, Hello, Job, Request, encode
 from gradhook.model.report import Change, Ignored, Notice, Report
 from gradhook.model.results import ClaimKind, Finding, Outcome, Seconds, Target, TargetReport, Verdict
 from gradhook.reporters import json_report
@@ -59,7 +59,7 @@ MESSAGES = tuple(
         Request("/root", ("/root",), (Job(0, _answer("f", Verdict.PASS).target, {"args": ["1.0"]}),)),
         Hello({"jax": "0.10.2"}), Began(0, "args", 3), Answered(0, _answer("f", Verdict.FAIL), 9),
         Discovered(Job(1, _answer("g", Verdict.PASS).target)), Bye(True),
-        Depended((("/root/a.py", "1", "2"),), {"0": [0]}, {}, {"rows": [0]}),
+        DependencyReport((("/root/a.py", "1", "2"),), {"0": [0]}, {}, {"rows": [0]}),
     )
 )  # fmt: skip
 REPORTS = tuple(
@@ -116,7 +116,11 @@ def cached(folder: Path) -> Cached:
     jobs = (Job(0, answer.target),)
     common = {"rows": [0], "variables": [], "modules": [], "sites": {}, "names": []}
     remember(
-        passes, jobs, {0: answer}, Depended(((str(source), "", content(str(source))),), {"0": [0]}, {}, common), {}
+        passes,
+        jobs,
+        {0: answer},
+        DependencyReport(((str(source), "", content(str(source))),), {"0": [0]}, {}, common),
+        {},
     )
     assert recall(passes, jobs, [0]).reports, "the sample is no pass"
 

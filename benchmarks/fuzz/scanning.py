@@ -16,8 +16,8 @@ from fuzz.sources import hostile
 from gradhook.model.errors import GradhookError
 from gradhook.scan import scan
 from gradhook.scan.comments import comments
-from gradhook.scan.repository import Project, found_in
-from gradhook.scan.targets import abroad, notices, targets
+from gradhook.scan.repository import ModuleIndex, scan_module
+from gradhook.scan.targets import notices, other_files, targets
 
 THROUGH_GIT = 1000
 """Every so many-th input also goes the whole way, from the folder on."""
@@ -72,8 +72,8 @@ def _parsed(text: bytes) -> ast.Module | None:
 
 
 def _marks(text: bytes, path: Path) -> list[int]:
-    found = found_in(path, Project(path.parent))
-    others = abroad([found])
+    found = scan_module(path, ModuleIndex(path.parent))
+    others = other_files([found])
     comments(text, path.name)
     list(notices(found, others, "", ()))
     return [target.mark for target in targets(found, others, str(path.parent))]

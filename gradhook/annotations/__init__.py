@@ -1,6 +1,6 @@
-"""What does a user write next to a function, and what is remembered of it?
+"""The decorators that state claims, and the registry of executed claims.
 
-Both decorators hand back the very object that they were given: at run time nothing changes. Standard library only.
+Both decorators return the object that they were given: at run time nothing changes. Standard library only.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class Raises(namedtuple("Raises", ("error", "args", "kwargs", "match"))):
 
 
 class Claim(namedtuple("Claim", ("kind", "subject", "options", "path", "line"))):
-    """An annotation as it was executed: what it claims (``"exact"``, ``"surrogate"``) about which object, and where.
+    """A claim as it was executed: its kind (``"exact"``, ``"surrogate"``), its object, and where.
 
-    ``options`` maps the option names that were said to their values, unchecked: that is the checker's business.
+    ``options`` maps the options that were given to their values, which the checker validates.
     """
 
     __slots__ = ()
@@ -74,18 +74,18 @@ def raises(
     kwargs: Mapping[str, Any] | None = None,
     match: str | None = None,
 ) -> Raises:
-    """Inputs that the function must refuse with ``error``, whose text matches the regular expression ``match``."""
+    """Inputs that the function must refuse with ``error``, whose text matches the regex ``match``."""
     return Raises(error, args, kwargs or {}, match)
 
 
-def _remember(kind: str, options: dict[str, Any], path: str, line: int) -> Callable[[F], F]:
+def _record_claim(kind: str, options: dict[str, Any], path: str, line: int) -> Callable[[F], F]:
     def mark(function: F) -> F:
         claim = Claim(kind, function, {name: value for name, value in options.items() if value is not None}, path, line)
         _registry.append(claim)
         try:
             setattr(function, ATTRIBUTE, (*getattr(function, ATTRIBUTE, ()), claim))
         except (AttributeError, TypeError):
-            pass  # built-in and slotted callables take no attributes; the registry knows them all the same
+            pass  # built-in and slotted callables take no attributes; the registry holds them all the same
         return function
 
     return mark
@@ -155,7 +155,7 @@ def gradcheck(
         modes: ``("fwd", "rev")`` or one of them; by default those that the function has.
         atol: absolute tolerance for each element.
         rtol: relative tolerance for each element.
-        eps: use plain central differences with this step instead of the error-controlled ladder.
+        eps: use plain central differences with this step instead of error-controlled Richardson extrapolation.
         wrt: which arguments are differentiated, by position or name; by default every floating one.
         cases: name to tuple, ``case(…)`` or ``raises(…)``.
         exact: a function of the same arguments that returns the derivative, given independently.
@@ -166,7 +166,7 @@ def gradcheck(
             one of them changes, a pass is not taken from the cache.
         domain: where what is drawn for an argument lies: its name to ``"positive"``, ``"unit"``, ``"simplex"``,
             ``"spd"``, ``"orthogonal"`` or ``(low, high)``.
-        slow: ``True``: ``gradhook check --no-slow`` leaves it out, and says so.
+        slow: ``True``: ``gradhook check --no-slow`` leaves it out, and reports that.
         dtypes: where the function is a custom rule: the dtypes in which it is claimed to work, such as
             ``("float32", "bfloat16")``; float32 and float64 are part of every claim.
         shapes: ``"any"``: a custom rule is claimed to work at rank 0 and size 0 as well.
@@ -179,7 +179,7 @@ def gradcheck(
         "ignore": ignore, "depends_on": depends_on, "domain": domain, "slow": slow,
         "dtypes": dtypes, "shapes": shapes,
     }  # fmt: skip
-    mark: Callable[[Any], Any] = _remember("exact", options, frame.f_code.co_filename, frame.f_lineno)
+    mark: Callable[[Any], Any] = _record_claim("exact", options, frame.f_code.co_filename, frame.f_lineno)
     return mark if function is None else mark(function)
 
 
@@ -206,7 +206,7 @@ def surrogate(
     dtypes: Sequence[Any] | None = None,
     shapes: str | None = None,
 ) -> Callable[[F], F]:
-    """Declare a surrogate: the value is that of ``forward``, the derivative on purpose that of something else.
+    """Declare a surrogate: the value of ``forward``, on purpose with the derivative of something else.
 
     Args:
         forward: the function whose value the decorated one must have, bit for bit.
@@ -219,7 +219,7 @@ def surrogate(
         bounds: whether the bounds of a saturating derivative still pass it: ``"closed"`` or ``"open"``; where
             ``derivative_of`` itself has a kink, either is accepted without it.
         exact: arguments, by position or name, in which the derivative is claimed to be the function's own; finite
-            differences are the judge there, and the declaration speaks of the others only.
+            differences are the judge there, and the declaration is about the others only.
     """
     frame = sys._getframe(1)
     options = {
@@ -228,4 +228,4 @@ def surrogate(
         "bounds": bounds, "exact": exact, "ignore": ignore, "depends_on": depends_on, "domain": domain,
         "slow": slow, "dtypes": dtypes, "shapes": shapes,
     }  # fmt: skip
-    return _remember("surrogate", options, frame.f_code.co_filename, frame.f_lineno)
+    return _record_claim("surrogate", options, frame.f_code.co_filename, frame.f_lineno)

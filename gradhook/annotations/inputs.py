@@ -1,7 +1,7 @@
-"""What may a user write in place of an array, and where may its values lie?
+"""Specs of inputs that stand for arrays, each with its domain.
 
-Specs are frozen records that know nothing of JAX or numpy; the checker draws them (``numerics.drawing``) from a seed
-derived from the target's name.
+Specs are frozen records without JAX or numpy; the checker samples them (``numerics.sampling``) from a seed derived from
+ the target's name.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ TYPE_CHECKING = False  # typing's own constant would cost an import of typing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    Smoothness = tuple[int, ...]
+    ArrayShape = tuple[int, ...]
 
 
 class Spec(namedtuple("Spec", ("kind", "shape", "low", "high", "value", "dtype"))):
@@ -28,7 +28,7 @@ class Spec(namedtuple("Spec", ("kind", "shape", "low", "high", "value", "dtype")
 
 def _spec(
     kind: str,
-    shape: Smoothness = (),
+    shape: ArrayShape = (),
     low: float = -math.inf,
     high: float = math.inf,
     value: float = 0.0,
@@ -37,7 +37,7 @@ def _spec(
     return Spec(kind, shape, low, high, value, dtype)
 
 
-def _shape(sizes: tuple[int | Sequence[int], ...]) -> Smoothness:
+def _shape(sizes: tuple[int | Sequence[int], ...]) -> ArrayShape:
     """``normal(3)``, ``normal(3, 4)`` and ``normal((3, 4))`` all name a shape; ``normal()`` is a scalar."""
     if len(sizes) == 1 and not isinstance(sizes[0], int):
         sizes = tuple(sizes[0])
@@ -95,7 +95,7 @@ def ones(*shape: int | Sequence[int], dtype: str | None = None) -> Spec:
 
 
 def spd(size: int, *batch: int, dtype: str | None = None) -> Spec:
-    """A symmetric positive definite matrix of shape ``(*batch, size, size)``, eigenvalues between about 1 and 4.
+    """A symmetric positive definite matrix, ``(*batch, size, size)``, eigenvalues between about 1 and 4.
 
     It is differentiated along symmetric directions only: others leave the domain.
     """
@@ -103,12 +103,12 @@ def spd(size: int, *batch: int, dtype: str | None = None) -> Spec:
 
 
 def orthogonal(size: int, *batch: int, dtype: str | None = None) -> Spec:
-    """An orthogonal matrix of shape ``(*batch, size, size)``, uniform over the group; differentiated in all entries."""
+    """An orthogonal matrix, ``(*batch, size, size)``, Haar-distributed; differentiated in all entries."""
     return _spec("orthogonal", (*_shape(batch), *_shape((size, size))), dtype=dtype)
 
 
 def simplex(*shape: int | Sequence[int], dtype: str | None = None) -> Spec:
-    """Probabilities: positive, summing to 1 along the last axis; differentiated along directions that keep the sum."""
+    """Probabilities, summing to 1 along the last axis; differentiated along directions that keep the sum."""
     return _spec("simplex", _shape(shape), low=0.0, high=1.0, dtype=dtype)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradhook.comparison.agreement import differ
+from gradhook.comparison.agreement import differ, same_bits
 from gradhook.comparison.judge import SURROGATE, Array, Flags
 from gradhook.comparison.probe import DerivativeError, Probe
 from gradhook.comparison.surrogate_probe import SurrogateProbe, SurrogateValues
@@ -105,9 +105,3 @@ def _mismatches(rule_probe: SurrogateProbe, probe: Probe) -> list[Finding]:
 def _beside(got: float, wanted: float, is_surrogate: bool) -> str:
     one, other = pair(got, wanted)
     return f"{one}, {'forward= gives' if is_surrogate else 'called plainly it is'} {other}"
-
-
-def same_bits(value: Array, reference: Array) -> Flags:
-    """Equal to the last bit, signs of zeros included; a nan equals a nan."""
-    same = value.view(np.int64) == reference.astype(np.float64).view(np.int64)
-    return np.asarray(same | (np.isnan(value) & np.isnan(reference)))

@@ -1,1 +1,1 @@
-"""What may a user type? One file for each command: parse, call the session, print, exit."""
+"""The command line. One file for each command: parse, call the session, print, exit."""

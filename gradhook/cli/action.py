@@ -8,6 +8,6 @@ import click
 @click.command(hidden=True)
 def action() -> int:
     """Run as the step of a workflow; `gradhook.cli.step` says what it reads and writes."""
-    from gradhook.cli.step import take  # ten modules that no other command needs
+    from gradhook.cli.step import run_step  # ten modules that no other command needs
 
-    return take()
+    return run_step()

@@ -1,4 +1,4 @@
-"""``gradhook check``: which claims hold?"""
+"""The command ``gradhook check``."""
 
 from __future__ import annotations
 
@@ -12,35 +12,40 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from gradhook.cli import formats, loosening, options, sharding, show_settings, signals
-from gradhook.cli.display import chosen, named, seen
+from gradhook.cli.display import displayed, filter_by_name, select_by_name
 from gradhook.cli.exit_codes import CLEAN, exit_code
 from gradhook.cli.output import deliver
 from gradhook.cli.progress import option as progress_option
 from gradhook.cli.progress import progress
+from gradhook.cli.sources import source_lines
 from gradhook.config import Source
 from gradhook.config.settings import BY_KEY
 from gradhook.model.report import Report
+from gradhook.reporters.display_options import DisplayOptions
 from gradhook.reporters.formatting import clean, summary
 
 if TYPE_CHECKING:
-    from gradhook.cli.watch import Find, Tell
     from gradhook.execution.session import Project
 
 
 @dataclass(frozen=True)
-class _Form:
-    """What was asked of the report."""
+class CheckRequest:
+    """One call of ``gradhook check``: targets to find and check, and reports to write about them."""
 
+    paths: tuple[Path, ...]
     names: tuple[str, ...]
+    overrides: Mapping[str, Any]
+    source: Source
+    config_from: str | None
+    affected: bool
     shard: sharding.Shard | None
-    wanted: formats.Wanted
+    against: str | None
+    reports: formats.ReportFiles
     output_file: Path | None
-    look: formats.Look
-    against: str | None = None
-    affected: bool = False
+    display: DisplayOptions
 
 
-@click.command(epilog=options.EVERYWHERE)
+@click.command(epilog=options.SETTINGS_EPILOG)
 @options.paths
 @options.settings(*BY_KEY)
 @options.source
@@ -68,7 +73,7 @@ def check(
     paths: tuple[Path, ...],
     output_file: Path | None,
     color: str,
-    wanted: formats.Wanted,
+    wanted: formats.ReportFiles,
     shard: sharding.Shard | None,
     against: str | None,
     config_from: str | None,
@@ -82,124 +87,124 @@ def check(
     only_failures: bool,
     verbose: bool,
     shows: bool,
-    **said: Any,
+    **settings: Any,
 ) -> int:
     """Check the annotated functions in PATHS (files and folders; by default the working directory)."""
     from gradhook.execution import session  # a third of the start-up, which `gradhook --help` does not need
 
-    pictures = {"curves": True} if formats.wants_pictures(wanted, verbose) else {}
-    find = partial(
-        _found, paths, {**options.overrides(said), **pictures}, options.source_of(said), names, config_from,
-        affected and bool(paths),
+    overrides = options.overrides(settings)
+    if formats.needs_curves(wanted, verbose):
+        overrides["curves"] = True
+    display = formats.display_options(
+        color, output_file, verbose=verbose, quiet=quiet, only_failures=only_failures, durations=durations
+    )
+    request = CheckRequest(
+        paths=paths, names=names, overrides=overrides, source=options.source_of(settings), config_from=config_from,
+        affected=affected, shard=shard, against=against, reports=wanted, output_file=output_file, display=display,
     )  # fmt: skip
-    view = {"verbose": verbose, "quiet": quiet, "only_failures": only_failures, "quotes": True}
-    look = formats.look(color, output_file, durations=durations, **view)
-    tell = partial(_told, _Form(names, shard, wanted, output_file, look, against, affected))
     if shows:
-        return _shown(find())
+        return _show_settings(_find_projects(request))
     if watches:
         if affected:
             raise click.UsageError("--watch and --affected exclude each other: --watch looks for changes itself")
-        _watch(find, tell, shard, quiet)
-    projects = find()
-    _warn(projects, quiet)
-    mine = sharding.sharded(projects, shard, times)
+        _watch(request)
+    projects = _find_projects(request)
+    _warn_shadowed_config(projects, quiet)
+    mine = sharding.select_shard(projects, shard, times)
     with progress(quiet, sum(len(project.targets) for project in mine), progressing) as show:
         checked = session.check(mine, progress=show, times=times)
-    return tell(checked, projects)
+    return _deliver_report(request, checked, projects)
 
 
-def _watch(find: Find, tell: Tell, shard: sharding.Shard | None, quiet: bool) -> NoReturn:
-    """Never returns: the user ends it."""
+def _watch(request: CheckRequest) -> NoReturn:
+    """Check again after every change of a file, until an interrupt."""
     from gradhook.cli.watch import watch
 
-    if shard is not None:
+    if request.shard is not None:
         raise click.UsageError("--watch and --shard exclude each other: a part of the work is no use at a desk")
-    watch(find, tell, quiet)
+    watch(partial(_find_projects, request), partial(_deliver_report, request), request.display.quiet)
 
 
-def _shown(projects: Sequence[Project]) -> int:
-    deliver(show_settings.shown([project.config for project in projects], options.output_format(projects)), None)
+def _show_settings(projects: Sequence[Project]) -> int:
+    deliver(
+        show_settings.render_settings([project.config for project in projects], options.output_format(projects)), None
+    )
     return CLEAN
 
 
-def _warn(projects: Sequence[Project], quiet: bool) -> None:
-    """A file that looks like the configuration and is not heeded must not go unnoticed."""
-    lines = {show_settings.shadowed(project.config, Path.cwd()) for project in projects}
+def _warn_shadowed_config(projects: Sequence[Project], quiet: bool) -> None:
+    """Warn of a file that looks like the configuration and is not read."""
+    lines = {show_settings.shadowed_warning(project.config, Path.cwd()) for project in projects}
     for line in sorted(lines - {""}) if not quiet else ():
         click.echo(f"gradhook: {line}", err=True)
 
 
 def _finder(affected: bool) -> Callable[..., tuple[Project, ...]]:
-    """Each is loaded by those who want it: what is affected is known to the cache."""
+    """The function that finds projects; imported lazily, for only --affected needs the cache."""
     if affected:
-        from gradhook.execution.affected import concerned
+        from gradhook.execution.affected import affected_projects
 
-        return concerned
+        return affected_projects
     from gradhook.projects.discovery import find
 
     return find
 
 
-def _found(
-    paths: Sequence[Path],
-    overrides: Mapping[str, Any],
-    source: Source,
-    names: Sequence[str],
-    config_from: str | None,
-    affected: bool,
-) -> Sequence[Project]:
-    find = partial(_finder(affected), paths, overrides, source=source)
-    choose = named if affected else chosen
-    if not config_from:
-        return choose(find(), names)
+def _find_projects(request: CheckRequest) -> Sequence[Project]:
+    affected = request.affected and bool(request.paths)
+    find = partial(_finder(affected), request.paths, request.overrides, source=request.source)
+    select = filter_by_name if affected else select_by_name
+    if not request.config_from:
+        return select(find(), request.names)
     from gradhook.projects.baseline.base import settings_from
 
-    with settings_from(config_from, Path.cwd()) as read:
-        return choose(find(read=read), names)
+    with settings_from(request.config_from, Path.cwd()) as read:
+        return select(find(read=read), request.names)
 
 
-def _told(form: _Form, checked: Report, projects: Sequence[Project]) -> int:
-    """Deliver the report in every form that was asked for; the exit code."""
-    report = _labelled(seen(checked, projects, Path.cwd(), form.names), form.shard)
-    report = loosening.noted(report, projects, form.against) if form.against else report
+def _deliver_report(request: CheckRequest, checked: Report, projects: Sequence[Project]) -> int:
+    """Write the report in every format that was requested; the exit code."""
+    report = _with_environment(displayed(checked, projects, Path.cwd(), request.names), request.shard)
+    if request.against:
+        report = loosening.with_weakened_claims(report, projects, request.against)
     code = signals.code() if report.interrupted else exit_code(report, projects)
+    display = replace(request.display, sources=source_lines(report))
     written = options.output_format(projects)
     empty = not report.targets and not report.interrupted
     silent = empty and written == "terminal" and not (report.notices or report.ignored)
-    text = "" if silent else formats.rendered(report, written, code, form.look)
+    text = "" if silent else formats.render(report, written, code, display)
     if empty:
-        text = _with_nothing(text, report, projects, written, form)
-    _complain(report, form.look.quiet)
-    deliver(text, form.output_file)
-    formats.write_all(report, form.wanted, code, form.look)
-    if form.output_file and not form.look.quiet:
-        click.echo(f"{summary(report)}; see {form.output_file}", err=True)
+        text = _explain_empty(text, report, projects, written, request)
+    _warn_cache(report, display.quiet)
+    deliver(text, request.output_file)
+    formats.write_all(report, request.reports, code, display)
+    if request.output_file and not display.quiet:
+        click.echo(f"{summary(report)}; see {request.output_file}", err=True)
     return code
 
 
-def _labelled(report: Report, shard: sharding.Shard | None) -> Report:
-    """The report, which says of what part it is and, on GitHub, of which commit."""
+def _with_environment(report: Report, shard: sharding.Shard | None) -> Report:
+    """The report with its shard and, on GitHub, its commit."""
     commit = os.environ.get("GITHUB_SHA")
     environment = {**report.environment, **({"commit": commit} if commit else {})}
     part = {"shard": {"value": str(shard), "origin": "--shard"}} if shard else {}
     return replace(report, environment=environment, settings={**report.settings, **part})
 
 
-def _complain(report: Report, quiet: bool) -> None:
-    """Say why passes could be neither taken from the cache nor kept there, though that was wanted."""
+def _warn_cache(report: Report, quiet: bool) -> None:
+    """Warn where passes could be neither taken from the cache nor kept there, though the setting is on."""
     parts = [report.environment, *report.environment.get("projects", {}).values()]
     for trouble in dict.fromkeys(part["cache"] for part in parts if "cache" in part and not quiet):
         click.echo(f"gradhook: the cache is {clean(trouble)}", err=True)
 
 
-def _with_nothing(text: str, report: Report, projects: Sequence[Project], written: str, form: _Form) -> str:
+def _explain_empty(text: str, report: Report, projects: Sequence[Project], written: str, request: CheckRequest) -> str:
     """Say that nothing is annotated: on the screen, or beside a report that a program reads."""
     files = sum(len(project.scan.files) for project in projects)
     line = f"no annotated functions in {files} file{'s' * (files != 1)}"
     if any(project.targets for project in projects):
-        line = f"no annotated functions are left for shard {form.shard}"
-    if form.affected:
+        line = f"no annotated functions are left for shard {request.shard}"
+    if request.affected:
         line = "nothing annotated depends on these files"
     if written == "terminal":
         return f"{text}\n{line}\n" if text else f"{line}\n"

@@ -1,4 +1,4 @@
-"""``gradhook completion``: what can a shell complete, and how is it told?
+"""The command ``gradhook completion``, and the words that a shell completes.
 
 The codes are a folder's names; the targets are read from the files below the working directory, which imports nothing.
 """
@@ -55,7 +55,7 @@ def complete_targets(ctx: click.Context, param: click.Parameter, incomplete: str
 
 
 def _items(names: Iterable[tuple[str, str, str]], incomplete: str) -> Iterable[CompletionItem]:
-    """The short name where that begins so, else the whole one, each once; shells take what begins as was typed."""
+    """The short name where it begins so, else the whole one, each once; shells need the typed beginning."""
     seen: set[str] = set()
     for short, whole, place in names:
         name = next((name for name in (short, whole) if name.startswith(incomplete)), None)

@@ -1,4 +1,4 @@
-"""What of a report does a user get to see, and under which paths?
+"""A report as it is shown: selected targets, and paths that can be opened.
 
 Inside, paths start at a project's root; outside, at the working directory, from which they can be opened.
 """
@@ -22,23 +22,23 @@ from gradhook.model.results import Finding, Target, TargetReport, Verdict
 if TYPE_CHECKING:
     from gradhook.execution.session import Project
 
-Placed = TypeVar("Placed", Notice, Ignored)
-_REPEATED = ("order", "modes", "atol", "rtol", "seed", "timeout", "python", "platform", "self_test")
+HasPath = TypeVar("HasPath", Notice, Ignored)
+_REPRODUCED_SETTINGS = ("order", "modes", "atol", "rtol", "seed", "timeout", "python", "platform", "self_test")
 
 
-def _said(value: Any) -> list[str]:
+def _option_words(value: Any) -> list[str]:
     """What follows an option on the command line: nothing after a switch."""
     if isinstance(value, bool):
         return []
     return [",".join(value) if isinstance(value, tuple) else f"{value:g}" if isinstance(value, float) else str(value)]
 
 
-def named(projects: Sequence[Project], names: Sequence[str]) -> tuple[Project, ...]:
-    """The projects with only those targets whose name contains one of ``names``, all of them if there are none."""
-    return tuple(project.only(lambda target: _has(target.name, names)) for project in projects)
+def filter_by_name(projects: Sequence[Project], names: Sequence[str]) -> tuple[Project, ...]:
+    """The projects with only the targets whose name contains one of ``names``; all without names."""
+    return tuple(project.only(lambda target: _matches(target.name, names)) for project in projects)
 
 
-def chosen(projects: Sequence[Project], names: Sequence[str]) -> tuple[Project, ...]:
+def select_by_name(projects: Sequence[Project], names: Sequence[str]) -> tuple[Project, ...]:
     """As ``named``, where every one of the names has to be some target's.
 
     Raises:
@@ -50,30 +50,34 @@ def chosen(projects: Sequence[Project], names: Sequence[str]) -> tuple[Project, 
             near = difflib.get_close_matches(name, [*known, *(one.partition(":")[2] for one in known)], 1)
             hint = f"did you mean {near[0]!r}? " if near else ""
             raise GradhookError(f"no target has {name!r} in its name", f"{hint}`gradhook list` shows the names")
-    return named(projects, names)
+    return filter_by_name(projects, names)
 
 
-def _has(name: str, parts: Sequence[str]) -> bool:
+def _matches(name: str, parts: Sequence[str]) -> bool:
     return not parts or any(part in name for part in parts)
 
 
-def seen(report: Report, projects: Sequence[Project], here: Path, names: Sequence[str] = ()) -> Report:
-    """The report as it is shown: targets with one of ``names``, notices that were asked for, paths from ``here``."""
+def displayed(report: Report, projects: Sequence[Project], here: Path, names: Sequence[str] = ()) -> Report:
+    """The report with the targets of ``names``, paths as seen from ``here``, and commands to repeat."""
     configs = {str(project.config.root): project.config for project in projects}
-    targets = (t for t in report.targets if _has(t.target.name, names))
+    targets = (t for t in report.targets if _matches(t.target.name, names))
     return replace(
         report,
         targets=tuple(_target_report(t, configs.get(t.target.root), here) for t in targets),
-        notices=tuple(_from(here, notice) for notice in report.notices),
-        ignored=tuple(_from(here, item) for item in report.ignored if _has(item.target, names) or not item.target),
+        notices=tuple(_with_path_from(here, notice) for notice in report.notices),
+        ignored=tuple(
+            _with_path_from(here, item) for item in report.ignored if _matches(item.target, names) or not item.target
+        ),
     )
 
 
-def notices(project: Project, here: Path) -> Iterator[Notice]:
+def scan_notices(project: Project, here: Path) -> Iterator[Notice]:
     """The notices that a project has without any check, their paths as seen from ``here``."""
-    from gradhook.projects.suppressions import standing  # it brings the scan, which `gradhook --help` does not need
+    from gradhook.projects.suppressions import (
+        early_notices,  # it brings the scan, which `gradhook --help` does not need
+    )
 
-    yield from (_from(here, notice) for notice in standing(project.config, project.scan))
+    yield from (_with_path_from(here, notice) for notice in early_notices(project.config, project.scan))
 
 
 def target_from(here: Path, target: Target) -> Target:
@@ -89,13 +93,13 @@ def path_from(here: Path, path: str, root: str) -> str:
     return path
 
 
-def _from(here: Path, item: Placed) -> Placed:
+def _with_path_from(here: Path, item: HasPath) -> HasPath:
     """A notice, or what was ignored, its path as seen from ``here``."""
     return replace(item, path=path_from(here, item.path, item.root))
 
 
 def rebased(report: Report, here: Path, root: Path) -> Report:
-    """The report with its paths, which start at ``here``, as seen from ``root``; what is not below it is absolute."""
+    """The report with its paths, which start at ``here``, as seen from ``root``; others are absolute."""
 
     def moved(path: str) -> str:
         whole = Path(os.path.normpath(here / path))
@@ -112,7 +116,7 @@ def rebased(report: Report, here: Path, root: Path) -> Report:
 
 
 def repository(here: Path, environ: Mapping[str, str]) -> Path:
-    """The root of the repository around ``here``: git's, else the workspace of GitHub's runner, else ``here``."""
+    """The root of the repository around ``here``: git's, else GitHub's workspace, else ``here``."""
     for folder in (here, *here.parents):
         if (folder / ".git").exists():
             return folder
@@ -122,7 +126,7 @@ def repository(here: Path, environ: Mapping[str, str]) -> Path:
 
 def _target_report(report: TargetReport, config: Config | None, here: Path) -> TargetReport:
     target = target_from(here, report.target)
-    again = _again(target, config)
+    again = _reproduce_command(target, config)
     findings = tuple(_finding(finding, target.root, again, here) for finding in report.findings)
     return replace(report, target=target, findings=findings)
 
@@ -133,14 +137,14 @@ def _finding(finding: Finding, root: str, again: str, here: Path) -> Finding:
     return replace(finding, path=path, reproduce=again if repeats else None)
 
 
-def _again(target: Target, config: Config | None) -> str:
-    """The command that asks about this target alone, with what was said of the numbers outside of files."""
+def _reproduce_command(target: Target, config: Config | None) -> str:
+    """The command that checks this target alone, with the numeric settings that come from no file."""
     words = ["gradhook", "check", target.path, "-k", target.name]
     source = config.source if config else None
     words += ["--isolated"] if source and source.isolated else []
     words += ["--config", str(source.path)] if source and source.path else []
-    for key in _REPEATED if config else ():
-        if config is not None and not config.is_from_the_file(key):
+    for key in _REPRODUCED_SETTINGS if config else ():
+        if config is not None and not config.is_default_or_from_file(key):
             value = getattr(config.settings, key)
-            words += [BY_KEY[key].flag, *_said(value)]
+            words += [BY_KEY[key].flag, *_option_words(value)]
     return shlex.join(words)

@@ -1,4 +1,4 @@
-"""``gradhook env``: what runs here, in which interpreter, and why in that one?"""
+"""The command ``gradhook env``."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from gradhook.cli.exit_codes import CLEAN
 from gradhook.cli.output import deliver
 from gradhook.config import Config, load
 from gradhook.model.errors import GradhookError
-from gradhook.reporters.formatting import flat
+from gradhook.reporters.formatting import one_line
 
 Facts = dict[str, Any]
 
 
-@click.command(epilog=options.EVERYWHERE)
+@click.command(epilog=options.SETTINGS_EPILOG)
 @options.settings("python", "platform", "output_format")
 @options.source
-def env(**said: Any) -> int:
+def env(**given: Any) -> int:
     """Show versions, interpreter, device and configuration; starts the project's interpreter, but none of its code."""
-    config = load(Path.cwd(), options.overrides(said), os.environ, options.source_of(said))
-    facts, trouble = _own(config), None
+    config = load(Path.cwd(), options.overrides(given), os.environ, options.source_of(given))
+    facts, trouble = _gradhook_facts(config), None
     try:
-        facts |= _theirs(config)
+        facts |= _project_facts(config)
     except GradhookError as error:
         trouble = error  # what is known is shown all the same
     text = json.dumps(facts, indent=2) + "\n" if config.settings.output_format == "json" else _table(facts)
@@ -41,7 +41,7 @@ def env(**said: Any) -> int:
     return CLEAN
 
 
-def _own(config: Config) -> Facts:
+def _gradhook_facts(config: Config) -> Facts:
     return {
         "gradhook": __version__,
         "gradhook_python": system.python_version(),
@@ -49,24 +49,24 @@ def _own(config: Config) -> Facts:
         "root": str(config.root),
         "config": str(config.file) if config.file else None,
         "config_not_read": str(config.shadowed) if config.shadowed else None,
-        "settings": _said(config),
+        "settings": _changed_settings(config),
     }
 
 
-def _theirs(config: Config) -> Facts:
-    """The project's side: the interpreter that was chosen, and what its worker says of itself."""
-    from gradhook.execution.interpreter import choose  # not needed by `gradhook --help`, and not light
-    from gradhook.execution.supervisor.interactive import greeting
+def _project_facts(config: Config) -> Facts:
+    """The project's interpreter, and what its worker reports of itself."""
+    from gradhook.execution.interpreter import choose_interpreter  # not needed by `gradhook --help`, and not light
+    from gradhook.execution.supervisor.interactive import reported_environment
 
     settings, origins = config.settings, config.origins
-    chosen = choose(settings.python, config.root, os.environ, origin=origins["python"])
+    chosen = choose_interpreter(settings.python, config.root, os.environ, origin=origins["python"])
     found: Facts = {"interpreter": str(chosen.path), "interpreter_from": chosen.why, "tried": list(chosen.tried)}
     asked = None if origins["platform"] == "default" else settings.platform
-    return {**greeting(chosen.path, config.root, platform=asked), **found}
+    return {**reported_environment(chosen.path, config.root, platform=asked), **found}
 
 
-def _said(config: Config) -> dict[str, dict[str, Any]]:
-    """The settings that somebody chose, and who."""
+def _changed_settings(config: Config) -> dict[str, dict[str, Any]]:
+    """The settings that are no defaults, with their origins."""
     return {
         key: {"value": getattr(config.settings, key), **config.origin(key)}
         for key, origin in config.origins.items()
@@ -77,7 +77,7 @@ def _said(config: Config) -> dict[str, dict[str, Any]]:
 def _table(facts: Facts) -> str:
     rows = list(_rows(facts))
     width = max(len(name) for name, _ in rows)
-    return "".join(f"{name:<{width}}  {flat(text)}\n" for name, text in rows)
+    return "".join(f"{name:<{width}}  {one_line(text)}\n" for name, text in rows)
 
 
 def _rows(facts: Facts) -> Iterator[tuple[str, str]]:

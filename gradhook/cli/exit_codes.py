@@ -1,4 +1,4 @@
-"""Which exit code does a report come to?"""
+"""The exit code of a report."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ CLEAN, FINDINGS, COULD_NOT_RUN = 0, 1, 2
 
 
 def exit_code(report: Report, projects: Sequence[Project]) -> int:
-    """The gravest code of all projects, each under its own settings; 2 for nothing at all where one minds that."""
+    """The gravest code of all projects, each under its own settings; 2 for nothing with ``fail_on_empty``."""
     asked = any(target.target.claim is not ClaimKind.RULE for target in report.targets)
     is_empty = not asked and not any(project.claimed for project in projects)  # a shard may well be empty
     if is_empty and any(project.config.settings.fail_on_empty for project in projects):
         return COULD_NOT_RUN
     codes = [_project_code(report, project) for project in projects]
-    return max([*codes, FINDINGS * any(_minds_less(report, project.config.settings) for project in projects)])
+    return max([*codes, FINDINGS * any(_has_weakened_claims(report, project.config.settings) for project in projects)])
 
 
 def _project_code(report: Report, project: Project) -> int:
-    """2 when something could not be run: an incomplete run is said first."""
+    """2 when something could not be run: an incomplete run goes before findings."""
     root = str(project.config.root)
     targets = [t for t in report.targets if t.target.root == root]
     notices = [notice for notice in report.notices if notice.root == root]
     settings = project.config.settings
     if any(target.verdict is Verdict.ERROR for target in targets):
         return COULD_NOT_RUN
-    found = any(_counts(target, settings) for target in targets) or _minds(notices, settings)
+    found = any(_is_finding(target, settings) for target in targets) or _has_unclaimed_rules(notices, settings)
     return FINDINGS if found and not settings.exit_zero else CLEAN
 
 
-def _minds_less(report: Report, settings: Settings) -> bool:
+def _has_weakened_claims(report: Report, settings: Settings) -> bool:
     return bool(report.against) and settings.loosened == "error" and not settings.exit_zero
 
 
-def _counts(target: TargetReport, settings: Settings) -> bool:
+def _is_finding(target: TargetReport, settings: Settings) -> bool:
     undecided = target.verdict is Verdict.UNDECIDED and settings.undecided == "error"
     return target.verdict is Verdict.FAIL or undecided
 
 
-def _minds(notices: Sequence[Notice], settings: Settings) -> bool:
+def _has_unclaimed_rules(notices: Sequence[Notice], settings: Settings) -> bool:
     return settings.unclaimed == "error" and any(notice.code == UNCLAIMED for notice in notices)

@@ -1,10 +1,8 @@
-"""``gradhook explain``: how did one target come to its answers?"""
+"""The command ``gradhook explain``."""
 
 from __future__ import annotations
 
-import os
 import re
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gradhook.cli import options
+from gradhook.cli import formats, options
 from gradhook.cli.completion import complete_targets
-from gradhook.cli.display import seen
+from gradhook.cli.display import displayed
 from gradhook.cli.exit_codes import CLEAN, COULD_NOT_RUN
-from gradhook.cli.output import deliver, paints, width
+from gradhook.cli.output import deliver
 from gradhook.cli.progress import progress
 from gradhook.model.errors import GradhookError
 from gradhook.model.report import Report
@@ -29,14 +27,14 @@ _SETTINGS = ("order", "modes", "atol", "rtol", "seed", "timeout", "python", "pla
 _MOST = 8
 
 
-@click.command(epilog=options.EVERYWHERE)
+@click.command(epilog=options.SETTINGS_EPILOG)
 @click.argument("target", shell_complete=complete_targets)
 @options.paths
 @options.settings(*_SETTINGS)
 @options.source
 @options.color
-def explain(target: str, paths: tuple[Path, ...], color: str, **said: Any) -> int:
-    """Check one TARGET again and tell everything: inputs, each comparison step by step, each question.
+def explain(target: str, paths: tuple[Path, ...], color: str, **given: Any) -> int:
+    """Check one TARGET again and show everything: inputs, each comparison step by step, each question.
 
     TARGET is a name (huber, losses:huber), a part of one, or a place (losses.py:13). PATHS say where to look for it.
     """
@@ -45,37 +43,37 @@ def explain(target: str, paths: tuple[Path, ...], color: str, **said: Any) -> in
 
     place = re.fullmatch(r"(.+\.py):([0-9]+)", target)
     where = [Path(place[1])] if place and Path(place[1]).is_file() else list(paths)
-    overrides = {**options.overrides(said), "curves": True}
-    projects = session.find(where, overrides, source=options.source_of(said))
-    wanted = _wanted(projects, target, (Path(place[1]), int(place[2])) if place else None)
+    overrides = {**options.overrides(given), "curves": True}
+    projects = session.find(where, overrides, source=options.source_of(given))
+    wanted = _target_filter(projects, target, (Path(place[1]), int(place[2])) if place else None)
     chosen = [project.only(wanted) for project in projects]
-    with progress(False, sum(len(project.targets) for project in chosen)) as tell:
-        checked = session.check(chosen, progress=tell, account=True)
+    with progress(False, sum(len(project.targets) for project in chosen)) as show:
+        checked = session.check(chosen, progress=show, account=True)
     if checked.interrupted:
         raise KeyboardInterrupt
-    report = _only(seen(checked, chosen, Path.cwd()), wanted)
+    report = _restrict(displayed(checked, chosen, Path.cwd()), wanted)
     if options.output_format(projects) == "json":
         text = explanation.as_json(report.targets)
     else:
-        text = explanation.as_text(report.targets, width=width(), color=paints(color, os.environ, sys.stdout))
+        text = explanation.as_text(report.targets, formats.display_options(color))
     deliver(text, None)
     return COULD_NOT_RUN if report.verdict is Verdict.ERROR else CLEAN
 
 
-def _only(report: Report, wanted: Callable[[Target], bool]) -> Report:
+def _restrict(report: Report, wanted: Callable[[Target], bool]) -> Report:
     """Without what the import found besides."""
     names = {target.target.name for target in report.targets if wanted(target.target)}
     return replace(report, targets=tuple(t for t in report.targets if t.target.name in names))
 
 
-def _wanted(projects: Sequence[Project], text: str, place: tuple[Path, int] | None) -> Callable[[Target], bool]:
+def _target_filter(projects: Sequence[Project], text: str, place: tuple[Path, int] | None) -> Callable[[Target], bool]:
     """A predicate that holds for one target, or for several claims about it.
 
     Raises:
         GradhookError: nothing fits, or several things do.
     """
     targets = [target for project in projects for target in project.targets]
-    fitting = _at(targets, *place) if place else _called(targets, text)
+    fitting = _by_place(targets, *place) if place else _by_name(targets, text)
     names = list(dict.fromkeys(target.name for target in fitting))
     if not names:
         raise GradhookError(f"there is no target {text!r}", "`gradhook list` shows names and places")
@@ -85,8 +83,8 @@ def _wanted(projects: Sequence[Project], text: str, place: tuple[Path, int] | No
     return lambda target: target.name == names[0]
 
 
-def _called(targets: Sequence[Target], text: str) -> list[Target]:
-    """Those of exactly this name; else those whose function is called so; else those that contain it."""
+def _by_name(targets: Sequence[Target], text: str) -> list[Target]:
+    """The targets of exactly this name; else of this function name; else those that contain it."""
     ways: tuple[Callable[[Target], bool], ...] = (
         lambda target: target.name == text,
         lambda target: target.qualname == text,
@@ -97,7 +95,7 @@ def _called(targets: Sequence[Target], text: str) -> list[Target]:
     return next((several for several in found if several), [])
 
 
-def _at(targets: Sequence[Target], path: Path, line: int) -> list[Target]:
+def _by_place(targets: Sequence[Target], path: Path, line: int) -> list[Target]:
     """Those that begin on the line, or the last ones that begin before it."""
     here = [target for target in targets if Path(target.root, target.path).resolve() == path.resolve()]
     starts = {min(target.line, target.mark, *target.lines): target for target in here}

@@ -1,122 +1,113 @@
-"""In which forms can a report be written, and where does each of them go?"""
+"""Write a report in each format, to standard output or files."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
 
 import click
 
 from gradhook.cli.display import rebased, repository
-from gradhook.cli.output import deliver, draws, paints, width
-from gradhook.cli.sources import sources
+from gradhook.cli.options import CommandFunction
+from gradhook.cli.output import deliver, supports_blocks, uses_color, width
 from gradhook.config.settings import FORMATS
 from gradhook.model.errors import GradhookError
 from gradhook.model.report import Report
+from gradhook.reporters.display_options import DisplayOptions
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-Wanted = tuple[tuple[str, Path | None], ...]
+ReportFiles = tuple[tuple[str, Path | None], ...]
 """Forms with their files; no file means standard output."""
 
-FORMS = (*FORMATS, "html")
+REPORT_FORMATS = (*FORMATS, "html")
 _FILES_ONLY = frozenset({"html"})
 _FROM_THE_REPOSITORY = frozenset({"sarif", "github", "gitlab"})
 
 
-@dataclass(frozen=True)
-class Look:
-    """How a report for people is to look."""
-
-    paint: bool = False
-    verbose: bool = False
-    quiet: bool = False
-    durations: int = 0
-    only_failures: bool = False
-    blocks: bool = True
-    quotes: bool = False
-    """Whether lines of the source are shown: not where the report may be of another checkout."""
-
-
-def look(color: str, output_file: Path | None, *, durations: int = 0, **more: bool) -> Look:
-    """What ``--color``, ``-o``, ``-v`` and their like come to; a file gets no paint, and any character."""
+def display_options(
+    color: str,
+    output_file: Path | None = None,
+    *,
+    verbose: bool = False,
+    quiet: bool = False,
+    only_failures: bool = False,
+    durations: int = 0,
+) -> DisplayOptions:
+    """The display options of the command line and the output; a file gets no colour, and any character."""
     to_screen = output_file is None
-    paint, blocks = to_screen and paints(color, os.environ, sys.stdout), not to_screen or draws(sys.stdout)
-    return Look(paint, durations=durations, blocks=blocks, **more)
+    return DisplayOptions(
+        width(), color=to_screen and uses_color(color, os.environ, sys.stdout), verbose=verbose, quiet=quiet,
+        only_failures=only_failures, durations=durations, blocks=not to_screen or supports_blocks(sys.stdout),
+    )  # fmt: skip
 
 
-def wants_pictures(wanted: Wanted, verbose: bool) -> bool:
-    """Whether somebody is going to see how differences went."""
+def needs_curves(wanted: ReportFiles, verbose: bool) -> bool:
+    """Whether a requested report shows how differences went."""
     return verbose or any(form == "html" for form, _ in wanted)
 
 
-def reports(command: Command) -> Command:
-    """``--report FORMAT=PATH``, as often as one likes: a run is dear, so it can answer to several readers."""
-    words = f"Also write the report to PATH (- for standard output) as {', '.join(FORMS)} (a file); repeatable."
-    option = click.option("--report", "wanted", multiple=True, metavar="FORMAT=PATH", callback=_wanted, help=words)
+def reports(command: CommandFunction) -> CommandFunction:
+    """``--report FORMAT=PATH``, repeatable: a run is dear, so it can write several reports."""
+    words = (
+        f"Also write the report to PATH (- for standard output) as {', '.join(REPORT_FORMATS)} (a file); repeatable."
+    )
+    option = click.option(
+        "--report", "wanted", multiple=True, metavar="FORMAT=PATH", callback=_parse_reports, help=words
+    )
     return option(command)
 
 
-def durations(command: Command) -> Command:
+def durations(command: CommandFunction) -> CommandFunction:
     """``--durations N``."""
     words = "Also show the slowest N targets, and what of their time is compiling."
     return click.option("--durations", type=click.IntRange(0), metavar="N", default=0, help=words)(command)
 
 
-def rendered(report: Report, form: str, code: int, look: Look) -> str:
-    """The report in a form; those for machines that know the repository have their paths from its root."""
+def render(report: Report, form: str, code: int, options: DisplayOptions) -> str:
+    """The report in a format; formats for services have their paths from the root of the repository."""
     if form in _FROM_THE_REPOSITORY:
         report = rebased(report, Path.cwd(), repository(Path.cwd(), os.environ))
     match form:
         case "json":
-            from gradhook.reporters import json_report  # each form is loaded by those who want it
+            from gradhook.reporters import json_report  # each format is loaded only where it is written
 
             return json_report.render(report, code)
         case "concise":
             from gradhook.reporters import concise
 
-            return concise.render(report, only_failures=look.only_failures)
+            return concise.render(report, only_failures=options.only_failures)
         case "terminal":
-            return _screen(report, look)
+            from gradhook.reporters import terminal
+
+            return terminal.render(report, options)
         case "html":
             from gradhook.reporters import html
 
-            return html.render(report, sources(report) if look.quotes else {})
+            return html.render(report, options.sources)
         case _:
-            return _for_services(report, form)
+            return _render_for_services(report, form)
 
 
-def _screen(report: Report, look: Look) -> str:
-    from gradhook.reporters import terminal
-
-    return terminal.render(
-        report, width=width(), color=look.paint, verbose=look.verbose, quiet=look.quiet,
-        durations=look.durations, only_failures=look.only_failures, blocks=look.blocks,
-        sources=sources(report) if look.quotes else {},
-    )  # fmt: skip
-
-
-def write_all(report: Report, wanted: Wanted, code: int, look: Look) -> None:
-    """Write every report that was asked for.
+def write_all(report: Report, wanted: ReportFiles, code: int, options: DisplayOptions) -> None:
+    """Write every report that was requested.
 
     Raises:
         GradhookError: a file cannot be written; the others are written all the same.
     """
+    plain = DisplayOptions(options.width, sources=options.sources)
     failed: list[GradhookError] = []
     for form, path in wanted:
         try:
-            deliver(rendered(report, form, code, Look(quotes=look.quotes)), path)
+            deliver(render(report, form, code, plain), path)
         except GradhookError as error:
             failed.append(error)
     if failed:
         raise GradhookError("\n".join(error.message for error in failed), failed[0].help)
 
 
-def _for_services(report: Report, form: str) -> str:
-    """Forms of which a run at somebody's desk needs none: loaded only then."""
+def _render_for_services(report: Report, form: str) -> str:
+    """Formats for services, which a run at a terminal seldom needs: loaded only then."""
     from gradhook.reporters import github_annotations, github_summary, gitlab, junit, sarif
 
     renderers: dict[str, Callable[[Report], str]] = {
@@ -126,13 +117,13 @@ def _for_services(report: Report, form: str) -> str:
     return renderers[form](report)
 
 
-def _wanted(ctx: click.Context, param: click.Parameter, value: Sequence[str]) -> Wanted:
+def _parse_reports(ctx: click.Context, param: click.Parameter, value: Sequence[str]) -> ReportFiles:
     """Refuse at once what could not be written after a long run."""
     found = []
     for text in value:
         form, _, name = text.partition("=")
-        if form not in FORMS or not name:
-            raise click.BadParameter(f"{text!r} is not FORMAT=PATH with one of {', '.join(FORMS)}", ctx, param)
+        if form not in REPORT_FORMATS or not name:
+            raise click.BadParameter(f"{text!r} is not FORMAT=PATH with one of {', '.join(REPORT_FORMATS)}", ctx, param)
         path = None if name == "-" else Path(name)
         if path is None and form in _FILES_ONLY:
             raise click.BadParameter(f"{form} is written to a file: {form}=report.{form}", ctx, param)

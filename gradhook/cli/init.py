@@ -1,4 +1,4 @@
-"""``gradhook init``: what has to be written where, so that commits and pull requests are checked?"""
+"""The command ``gradhook init``: the hook and the workflow for a repository."""
 
 from __future__ import annotations
 
@@ -28,7 +28,11 @@ class _Plan:
 @click.command()
 @click.option("--write", is_flag=True, help="Write the files instead of showing what belongs into them.")
 @click.option(
-    "--repo", "home", default=templates.HOME, metavar="URL", help=f"Where gradhook comes from.  [{templates.HOME}]"
+    "--repo",
+    "home",
+    default=templates.REPOSITORY_URL,
+    metavar="URL",
+    help=f"Where gradhook comes from.  [{templates.REPOSITORY_URL}]",
 )
 def init(write: bool, home: str) -> int:
     """Show the pre-commit hook and the GitHub workflow for this repository, or write them.

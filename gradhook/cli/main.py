@@ -1,4 +1,4 @@
-"""How does the command line begin and end: which commands are there, and which exit code comes of what?"""
+"""The entry point: the commands, and exit codes of errors."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ for command in (check, list_targets, env, merge, init, migrate, rule, explain, c
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The console entry: run a command and exit. To be asked to end is an interrupt, too: workers end with us."""
-    signals.take_signals()
+    """Run a command and exit. SIGTERM is an interrupt, too: workers end with us."""
+    signals.install_signal_handlers()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a name that the terminal cannot show must not end the run
             stream.reconfigure(errors="backslashreplace")
@@ -52,36 +52,36 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         code = cli.main(None if arguments is None else [*arguments], prog_name="gradhook", standalone_mode=False)
     except (click.Abort, KeyboardInterrupt):
-        _say("gradhook: interrupted")
+        _print("gradhook: interrupted")
         return signals.code()
     except click.ClickException as error:
         error.show()
     except GradhookError as error:
-        _complain(error)
+        _print_error(error)
     except Exception as error:
-        _confess(error)
+        _print_internal_error(error)
     else:
         return code if isinstance(code, int) else 0
     return COULD_NOT_RUN
 
 
-def _complain(error: GradhookError) -> None:
+def _print_error(error: GradhookError) -> None:
     """The message, in which an indented line goes on with the one before, and the remedy."""
     for line in error.message.splitlines():
-        _say(line if line.startswith(" ") else f"gradhook: {line}")
+        _print(line if line.startswith(" ") else f"gradhook: {line}")
     if error.help:
-        _say(f"  help: {error.help}")
+        _print(f"  help: {error.help}")
 
 
-def _confess(error: Exception) -> None:
-    """Our own fault: one line, and the traceback for whoever asked for it."""
+def _print_internal_error(error: Exception) -> None:
+    """Print one line about an internal error, and its traceback with GRADHOOK_DEBUG=1."""
     if os.environ.get("GRADHOOK_DEBUG") == "1":
         import traceback  # 7 ms, seldom needed
 
         traceback.print_exception(error)
     what = f"{type(error).__name__}: {error}".splitlines()[0]
-    _say(f"gradhook: internal error ({what}); please report it with the traceback that GRADHOOK_DEBUG=1 shows")
+    _print(f"gradhook: internal error ({what}); please report it with the traceback that GRADHOOK_DEBUG=1 shows")
 
 
-def _say(line: str) -> None:
+def _print(line: str) -> None:
     click.echo(clean(line), err=True)

@@ -1,4 +1,4 @@
-"""``gradhook merge``: what do the shards of a run come to together?"""
+"""The command ``gradhook merge``, which joins the reports of shards."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ _EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
 @formats.reports
 @click.option("-q", "--quiet", is_flag=True, help="Leave out what passed, and versions.")
 def merge(
-    files: tuple[Path, ...], form: str, output_file: Path | None, color: str, wanted: formats.Wanted, quiet: bool
+    files: tuple[Path, ...], form: str, output_file: Path | None, color: str, wanted: formats.ReportFiles, quiet: bool
 ) -> int:
     """Join the JSON reports of shards (`gradhook check --shard K/N --report json=FILE`) into one.
 
     The exit code is the gravest of theirs. A shard that is missing is an error.
     """
     parts = [_read(path) for path in files]
-    _complete([report for report, _ in parts])
+    _require_all_shards([report for report, _ in parts])
     code = max((code for _, code in parts), default=CLEAN)
-    report = _joined([report for report, _ in parts])
-    look = formats.look(color, output_file, quiet=quiet)
-    deliver(formats.rendered(report, form, code, look), output_file)
-    formats.write_all(report, wanted, code, look)
+    report = _join([report for report, _ in parts])
+    display = formats.display_options(color, output_file, quiet=quiet)
+    deliver(formats.render(report, form, code, display), output_file)
+    formats.write_all(report, wanted, code, display)
     return code
 
 
@@ -51,16 +51,16 @@ def _read(path: Path) -> tuple[Report, int]:
     from gradhook.reporters import json_reading  # which no other command needs
 
     try:
-        return json_reading.read(path.read_text(encoding="utf-8"))
+        return json_reading.read_report(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         help = "name files that `gradhook check --report json=FILE` of this version has written"
         raise GradhookError(f"{path} cannot be read: {error}", help) from error
 
 
-def _complete(reports: Sequence[Report]) -> None:
+def _require_all_shards(reports: Sequence[Report]) -> None:
     """Raises GradhookError when shards are missing or are not of one run."""
     found = [str(_shard(report.settings)) for report in reports if _shard(report.settings)]
-    known = [shard for text in found if (shard := sharding.read(text))]
+    known = [shard for text in found if (shard := sharding.parse_shard(text))]
     counts = {shard.count for shard in known}
     if len(counts) > 1:
         raise GradhookError(f"these are shards of different runs: {', '.join(found)}", "name those of one run")
@@ -74,12 +74,12 @@ def _shard(settings: Any) -> Any:
     return settings.get("shard", {}).get("value")
 
 
-def _joined(reports: Sequence[Report]) -> Report:
-    """A claim or notice that several shards came across counts once, with its gravest answer; times add up."""
+def _join(reports: Sequence[Report]) -> Report:
+    """A claim or notice of several shards counts once, with its gravest verdict; times add up."""
     targets: dict[tuple[Any, ...], TargetReport] = {}
     for item in (target for report in reports for target in report.targets):
         key = (item.target.name, item.target.path, item.target.line, item.target.claim)
-        targets[key] = max(targets.get(key, item), item, key=_gravity)
+        targets[key] = max(targets.get(key, item), item, key=_severity)
     first = next((report for report in reports if report.targets), reports[0])
     return replace(
         first,
@@ -99,5 +99,5 @@ def _changes(reports: Sequence[Report]) -> tuple[Change, ...] | None:
     return tuple(dict.fromkeys(change for changes in asked for change in changes)) if asked else None
 
 
-def _gravity(report: TargetReport) -> int:
+def _severity(report: TargetReport) -> int:
     return list(type(report.verdict)).index(report.verdict)

@@ -1,4 +1,4 @@
-"""``gradhook migrate``: which claims say what the project's ``check_grads`` calls say?"""
+"""The command ``gradhook migrate``, which translates ``check_grads`` calls into claims."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gradhook.reporters.formatting import clean
 
 if TYPE_CHECKING:
     from gradhook.projects.migration import Migrated, Migration
-    from gradhook.projects.migration.fragments import Answer
+    from gradhook.projects.migration.fragments import Translation
 
 _LEFT_OUT = (
     "atol, rtol and eps were left out: the differences of gradhook know their own error. Where a derivative is\n"
@@ -69,18 +69,18 @@ def _summary(migration: Migration) -> Iterator[str]:
     """What became of each call, and the counts."""
     for file in migration.files:
         yield _path(file.source)
-        yield from (_line(answer) for answer in file.answers)
+        yield from (_line(translation) for translation in file.translations)
         yield ""
-    answers = [answer for file in migration.files for answer in file.answers]
-    if any(note.startswith("left out") for answer in answers for note in answer.notes):
+    translations = [translation for file in migration.files for translation in file.translations]
+    if any(note.startswith("left out") for translation in translations for note in translation.notes):
         yield from (*_LEFT_OUT.split("\n"), "")
-    yield _counted([answer.status for answer in answers], migration)
+    yield _counted([translation.status for translation in translations], migration)
 
 
-def _line(answer: Answer) -> str:
-    why = f": {answer.reason}" if answer.reason else ""
-    notes = "".join(f" ({note})" for note in answer.notes)
-    return clean(f"  {answer.line:>4}  {answer.title}  {answer.status}{why}{notes}")
+def _line(translation: Translation) -> str:
+    why = f": {translation.reason}" if translation.reason else ""
+    notes = "".join(f" ({note})" for note in translation.notes)
+    return clean(f"  {translation.line:>4}  {translation.title}  {translation.status}{why}{notes}")
 
 
 def _counted(statuses: list[str], migration: Migration) -> str:

@@ -1,4 +1,4 @@
-"""Which options do the commands share, and what do they mean?
+"""Options that commands share.
 
 The settings' options are made from the table in ``gradhook.config.settings``.
 """
@@ -20,9 +20,10 @@ from gradhook.model.errors import GradhookError
 if TYPE_CHECKING:
     from gradhook.execution.session import Project
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+CommandFunction = TypeVar("CommandFunction", bound=Callable[..., Any])
+"""A function that click's decorators take and return."""
 
-EVERYWHERE = (
+SETTINGS_EPILOG = (
     "Each setting can also be a key in [tool.gradhook] of pyproject.toml or in gradhook.toml (timeout = 5), or a "
     "variable (GRADHOOK_TIMEOUT=5); the command line goes before variables, variables before the file."
 )
@@ -32,22 +33,22 @@ _METAVARS = {
 }  # fmt: skip
 
 
-def paths(command: Command) -> Command:
+def paths(command: CommandFunction) -> CommandFunction:
     """``[PATHS]…``, the working directory when there are none."""
     return click.argument("paths", nargs=-1, type=str, callback=_paths, metavar="[PATHS]...")(command)
 
 
-def name(command: Command) -> Command:
+def name(command: CommandFunction) -> CommandFunction:
     """``-k NAME``, any number of times."""
     words = "Only targets whose name contains this; several are joined by or."
     option = click.option("-k", "names", metavar="NAME", multiple=True, shell_complete=complete_targets, help=words)
     return option(command)
 
 
-def settings(*keys: str) -> Callable[[Command], Command]:
+def settings(*keys: str) -> Callable[[CommandFunction], CommandFunction]:
     """The options of these settings; ``overrides`` takes them out of the command's arguments again."""
 
-    def add(command: Command) -> Command:
+    def add(command: CommandFunction) -> CommandFunction:
         for key in reversed(keys):
             command = _setting(BY_KEY[key])(command)
         return command
@@ -56,14 +57,14 @@ def settings(*keys: str) -> Callable[[Command], Command]:
 
 
 def overrides(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """What was said of the settings on the command line; ``--seed random`` draws a seed, which the report names."""
-    said = {key: value for key, value in arguments.items() if key in BY_KEY and value not in (None, ())}
-    if said.get("seed") == "random":
-        said["seed"] = int.from_bytes(os.urandom(4))
-    return said
+    """The settings given on the command line; ``--seed random`` draws a seed, which the report names."""
+    given = {key: value for key, value in arguments.items() if key in BY_KEY and value not in (None, ())}
+    if given.get("seed") == "random":
+        given["seed"] = int.from_bytes(os.urandom(4))
+    return given
 
 
-def source(command: Command) -> Command:
+def source(command: CommandFunction) -> CommandFunction:
     """``--config PATH`` and ``--isolated``; ``source_of`` takes them out of the command's arguments again."""
     path = click.Path(exists=True, dir_okay=False, path_type=Path)
     config = click.option(
@@ -75,7 +76,7 @@ def source(command: Command) -> Command:
 
 
 def source_of(arguments: Mapping[str, Any]) -> Source:
-    """Which configuration file the command line asks for."""
+    """The configuration file that the command line names."""
     path, isolated = arguments["config"], arguments["isolated"]
     if path is not None and isolated:
         raise click.UsageError("--config and --isolated exclude each other")
@@ -87,21 +88,21 @@ def output_format(projects: Sequence[Project]) -> str:
     return projects[0].config.settings.output_format if projects else Settings().output_format
 
 
-def color(command: Command) -> Command:
-    """``--color``; ``printing.paints`` says what it comes to."""
+def color(command: CommandFunction) -> CommandFunction:
+    """``--color``; ``output.uses_color`` decides with it."""
     choice = click.Choice(["auto", "always", "never"])
     return click.option("--color", type=choice, default="auto", help="When to use colour.  [default: auto]")(command)
 
 
-def output_file(command: Command) -> Command:
+def output_file(command: CommandFunction) -> CommandFunction:
     """``-o FILE``."""
     path = click.Path(dir_okay=False, writable=True, path_type=Path)
     help_text = "Write the report to this file instead of standard output."
-    option = click.option("-o", "--output-file", type=path, metavar="FILE", callback=_in_a_folder, help=help_text)
+    option = click.option("-o", "--output-file", type=path, metavar="FILE", callback=_require_folder, help=help_text)
     return option(command)
 
 
-def _in_a_folder(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:
+def _require_folder(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:
     """Refuse at once what could not be written after a long run."""
     if value is not None and not value.parent.is_dir():
         raise click.BadParameter(f"there is no folder '{value.parent}'", ctx, param)
@@ -126,7 +127,7 @@ def _exists(path: Path) -> bool:
         return False
 
 
-def _setting(option: Option) -> Callable[[Command], Command]:
+def _setting(option: Option) -> Callable[[CommandFunction], CommandFunction]:
     words, name = _help(option), option.flag
     if option.kind == "switch":
         return click.option(f"{name}/--no-{option.toml}", default=None, help=words)
@@ -141,7 +142,7 @@ def _setting(option: Option) -> Callable[[Command], Command]:
     )
 
 
-def _said(option: Option) -> str:
+def _default_text(option: Option) -> str:
     if option.kind == "levels":
         return str(option.default[DEFAULT])
     return f"{option.default:g}" if option.kind == "number" else str(option.default)
@@ -152,5 +153,5 @@ def _help(option: Option) -> str:
     if option.kind not in ("switch", "choice"):
         parts.append(f"[{option.expects}]")
     if option.default not in (None, (), {}, False):
-        parts.append(f"[default: {_said(option)}]")
+        parts.append(f"[default: {_default_text(option)}]")
     return "  ".join(parts)

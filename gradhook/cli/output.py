@@ -1,4 +1,4 @@
-"""Where does a text go, and what does the place that it goes to look like?"""
+"""Write text to a file or to standard output, and query the terminal."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def deliver(text: str, file: Path | None) -> None:
 
 
 def _write(text: bytes, file: Path) -> None:
-    """All of it or nothing: whoever reads the file meanwhile, or after a kill, finds the old one or the new one.
+    """Replace the file at once: a reader meanwhile, or after a kill, finds the old or the new text.
 
-    Where that cannot be had (a device, a pipe, a file in a folder that takes no other), it is written as it comes.
+    Where that is impossible (a device, a pipe, a folder that takes no other file), write in place.
     """
     whole = Path(os.path.realpath(file))  # what a link leads to is written, and not the link replaced
     new = whole.with_name(f".{os.urandom(8).hex()}.gradhook")
@@ -65,7 +65,7 @@ def width() -> int:
     return max(40, min(shutil.get_terminal_size((_NO_TERMINAL, 24)).columns, _WIDEST))
 
 
-def paints(choice: str, environ: Mapping[str, str], stream: TextIO) -> bool:
+def uses_color(choice: str, environ: Mapping[str, str], stream: TextIO) -> bool:
     """Whether to paint: ``--color``, then ``NO_COLOR``, then ``FORCE_COLOR``, then what the stream is."""
     if choice != "auto":
         return choice == "always"
@@ -74,7 +74,7 @@ def paints(choice: str, environ: Mapping[str, str], stream: TextIO) -> bool:
     return bool(environ.get("FORCE_COLOR")) or (stream.isatty() and environ.get("TERM") != "dumb")
 
 
-def draws(stream: TextIO) -> bool:
+def supports_blocks(stream: TextIO) -> bool:
     """Whether a stream can show the characters that pictures are made of."""
     try:
         "▁█░┤└─".encode(getattr(stream, "encoding", None) or "ascii")
@@ -84,7 +84,7 @@ def draws(stream: TextIO) -> bool:
 
 
 def shows_progress(environ: Mapping[str, str], stream: TextIO) -> bool:
-    """Only a person at a terminal wants a line that changes."""
+    """A line that changes is for a person at a terminal only."""
     return (
         stream.isatty()
         and not any(environ.get(name) for name in ("CI", "PRE_COMMIT"))

@@ -1,4 +1,4 @@
-"""How does a person see that a run is alive, and how far it is?"""
+"""The line on standard error that shows how far a run is."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import sys
 import threading
 import time
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
+from gradhook.cli.options import CommandFunction
 from gradhook.cli.output import shows_progress
 from gradhook.model.results import Target, Verdict
 from gradhook.reporters.formatting import clean
@@ -22,7 +23,6 @@ from gradhook.reporters.formatting import clean
 if TYPE_CHECKING:
     from gradhook.execution.runner import Progress
 
-Command = TypeVar("Command", bound=Callable[..., Any])
 _ERASE = "\x1b[K"
 _TICK = 1.0
 _STAGES = {"start": "", "import": "importing"}
@@ -41,8 +41,8 @@ class _Line:
     lock: threading.Lock = field(default_factory=threading.Lock)
     over: threading.Event = field(default_factory=threading.Event)
 
-    def hear(self, target: Target, stage: str) -> None:
-        """A target is at a stage: its import, its start, a case, or its verdict."""
+    def update(self, target: Target, stage: str) -> None:
+        """Show that a target is at a stage: its import, its start, a case, or its verdict."""
         with self.lock:
             if stage in _VERDICTS:
                 self.done += 1
@@ -68,7 +68,7 @@ class _Line:
             seconds = int(time.monotonic() - self.started)
             line = f"{self.done}/{self.total} · {seconds // 60}:{seconds % 60:02} · {self.now}"
             columns = shutil.get_terminal_size((80, 24)).columns
-            self._write(f"\r{fitted(clean(line), columns - 1)}{_ERASE}")
+            self._write(f"\r{truncate_columns(clean(line), columns - 1)}{_ERASE}")
 
     def _write(self, text: str) -> None:
         try:
@@ -78,7 +78,7 @@ class _Line:
             self.over.set()  # the terminal is gone, which is no reason to end
 
 
-def option(command: Command) -> Command:
+def option(command: CommandFunction) -> CommandFunction:
     """``--progress/--no-progress``."""
     words = "Whether a line on standard error shows how far the run is.  [default: on a terminal, not in CI]"
     return click.option(
@@ -88,19 +88,19 @@ def option(command: Command) -> Command:
 
 @contextmanager
 def progress(quiet: bool, total: int = 0, shows: bool | None = None) -> Iterator[Progress | None]:
-    """A line on standard error that changes, gone at the end; nothing where nobody would see it."""
+    """A changing line on standard error, erased at the end; None where it is switched off."""
     if not (shows_progress(os.environ, sys.stderr) and not quiet if shows is None else shows):
         yield None
         return
     line = _Line(sys.stderr, total)
     threading.Thread(target=line.tick, daemon=True).start()
     try:
-        yield line.hear
+        yield line.update
     finally:
         line.erase()
 
 
-def fitted(text: str, columns: int) -> str:
+def truncate_columns(text: str, columns: int) -> str:
     """As much of the text as fits: letters of Eastern scripts take two columns, combining marks none."""
     used = 0
     for place, letter in enumerate(text):

@@ -1,20 +1,18 @@
-"""``gradhook rule``: what does a code mean, and what is to be done about it?"""
+"""The command ``gradhook rule``."""
 
 from __future__ import annotations
 
 import difflib
-import os
-import sys
 from collections.abc import Sequence
 
 import click
 
-from gradhook.cli import options
+from gradhook.cli import formats, options
 from gradhook.cli.completion import complete_codes
 from gradhook.cli.exit_codes import CLEAN
-from gradhook.cli.output import deliver, paints, width
+from gradhook.cli.output import deliver
 from gradhook.model.errors import GradhookError
-from gradhook.model.rule_docs import Page, codes, pages
+from gradhook.model.rule_docs import RulePage, codes, pages
 
 
 @click.command()
@@ -34,19 +32,19 @@ def rule(wanted: tuple[str, ...], everything: bool, form: str, color: str) -> in
 
     if everything == bool(wanted):
         raise click.UsageError("name one code or more, or --all")
-    chosen = pages(codes()) if everything else _chosen(wanted)
+    chosen = pages(codes()) if everything else _select_pages(wanted)
     match form:
         case "json":
             text = rule_pages.as_json(chosen)
         case "markdown":
             text = rule_pages.as_markdown(chosen)
         case _:
-            text = rule_pages.as_text(chosen, width=width(), color=paints(color, os.environ, sys.stdout))
+            text = rule_pages.as_text(chosen, formats.display_options(color))
     deliver(text, None)
     return CLEAN
 
 
-def _chosen(wanted: Sequence[str]) -> tuple[Page, ...]:
+def _select_pages(wanted: Sequence[str]) -> tuple[RulePage, ...]:
     """The pages in the order of the codes.
 
     Raises:

@@ -1,23 +1,23 @@
-"""Which part of the targets is this runner's, when several share the work?"""
+"""Divide the targets among runners that share the work."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
+from gradhook.cli.options import CommandFunction
 from gradhook.model.errors import GradhookError
 from gradhook.model.results import Target
 
 if TYPE_CHECKING:
     from gradhook.execution.session import Project
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-Key = tuple[int, tuple[str, int, int, str, str]]
+TargetKey = tuple[int, tuple[str, int, int, str, str]]
 _MOST = 10_000
 
 
@@ -32,19 +32,21 @@ class Shard:
         return f"{self.number}/{self.count}"
 
 
-def option(command: Command) -> Command:
+def option(command: CommandFunction) -> CommandFunction:
     """``--shard K/N`` and ``--durations-from REPORT.json``."""
     words = "Check only part K of N: every N-th target in the order of files and lines. See `gradhook merge`."
-    shard = click.option("--shard", metavar="K/N", envvar="GRADHOOK_SHARD", default=None, callback=_parsed, help=words)
+    shard = click.option(
+        "--shard", metavar="K/N", envvar="GRADHOOK_SHARD", default=None, callback=_shard_callback, help=words
+    )
     words = "Balance shards and workers by the times in a JSON report of an earlier run; the same file for all shards."
     times = click.option(
         "--durations-from", "times", metavar="REPORT.json", envvar="GRADHOOK_DURATIONS_FROM", default=None,
-        type=click.Path(dir_okay=False, path_type=Path), callback=_times, help=words,
+        type=click.Path(dir_okay=False, path_type=Path), callback=_times_callback, help=words,
     )  # fmt: skip
     return shard(times(command))
 
 
-def read(text: str) -> Shard | None:
+def parse_shard(text: str) -> Shard | None:
     """``"2/3"`` as a shard; nothing when it is none."""
     found = re.fullmatch(r"\s*(\d{1,5})\s*/\s*(\d{1,5})\s*", text)
     if not found:
@@ -53,7 +55,7 @@ def read(text: str) -> Shard | None:
     return Shard(number, count) if 1 <= number <= count <= _MOST else None
 
 
-def sharded(
+def select_shard(
     projects: Sequence[Project], shard: Shard | None, times: Mapping[str, float] | None = None
 ) -> tuple[Project, ...]:
     """The projects with only the targets of the shard; every shard comes to the same division."""
@@ -61,15 +63,15 @@ def sharded(
         return tuple(projects)
     order = {project.config.root: n for n, project in enumerate(projects)}
     names = {(order[p.config.root], _key(target)): target.name for p in projects for target in p.targets}
-    mine = _mine(names, shard, times or {})
+    mine = _shard_keys(names, shard, times or {})
     return tuple(
         project.only(lambda target, n=order[project.config.root]: (n, _key(target)) in mine)  # type: ignore[misc]
         for project in projects
     )
 
 
-def _mine(names: Mapping[Key, str], shard: Shard, times: Mapping[str, float]) -> set[Key]:
-    """Dealt out like cards; where times are known, the longest first to whom has least."""
+def _shard_keys(names: Mapping[TargetKey, str], shard: Shard, times: Mapping[str, float]) -> set[TargetKey]:
+    """Every N-th target; where times are known, the longest first to the least loaded shard."""
     known = sorted(times[name] for name in names.values() if name in times)
     if not known:
         return set(sorted(names)[shard.number - 1 :: shard.count])
@@ -89,14 +91,14 @@ def _key(target: Target) -> tuple[str, int, int, str, str]:
     return target.path, target.line, target.mark, target.name, target.claim.value
 
 
-def _parsed(ctx: click.Context, param: click.Parameter, value: str | None) -> Shard | None:
-    shard = read(value) if value else None
+def _shard_callback(ctx: click.Context, param: click.Parameter, value: str | None) -> Shard | None:
+    shard = parse_shard(value) if value else None
     if value and shard is None:
         raise click.BadParameter(f"{value!r} is not K/N with 1 <= K <= N, such as 2/3", ctx, param)
     return shard
 
 
-def _times(ctx: click.Context, param: click.Parameter, value: Path | None) -> dict[str, float]:
+def _times_callback(ctx: click.Context, param: click.Parameter, value: Path | None) -> dict[str, float]:
     """Seconds by target, of those that a report has times for.
 
     Raises:
@@ -108,7 +110,7 @@ def _times(ctx: click.Context, param: click.Parameter, value: Path | None) -> di
     from gradhook.reporters import json_reading  # which few runs need
 
     try:
-        report, _ = json_reading.read(value.read_text(encoding="utf-8"))
+        report, _ = json_reading.read_report(value.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         help = "name a file that `gradhook check --report json=FILE` has written, or leave --durations-from out"
         raise GradhookError(f"{value} cannot be read: {error}", help) from error

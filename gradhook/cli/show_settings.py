@@ -1,4 +1,4 @@
-"""Which settings hold in each project, and who said each of them?"""
+"""The settings of each project with their origins, for ``--show-settings``."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from gradhook.config import Config
 from gradhook.config.settings import OPTIONS
 
 
-def shown(configs: Sequence[Config], form: str) -> str:
+def render_settings(configs: Sequence[Config], form: str) -> str:
     """A table for each project, or one JSON object with a key for each root."""
     if form == "json":
         return json.dumps({str(config.root): _object(config) for config in configs}, indent=2) + "\n"
     return "\n".join("".join(f"{line}\n" for line in _table(config)) for config in configs)
 
 
-def shadowed(config: Config, here: Path) -> str:
-    """That a second file beside the one that was read is not heeded; empty without one."""
+def shadowed_warning(config: Config, here: Path) -> str:
+    """A warning that a second file beside the one that was read is not used; empty without one."""
     if config.file is None or config.shadowed is None:
         return ""
-    return f"{_seen(config.file, here)} is read, [tool.gradhook] of {_seen(config.shadowed, here)} is not"
+    return f"{_relative(config.file, here)} is read, [tool.gradhook] of {_relative(config.shadowed, here)} is not"
 
 
 def _object(config: Config) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def _object(config: Config) -> dict[str, Any]:
 
 def _table(config: Config) -> Iterator[str]:
     here = Path.cwd()
-    yield f"project        {_seen(config.root, here)}"
+    yield f"project        {_relative(config.root, here)}"
     yield f"configuration  {_file(config, here)}"
     rows = [(o.toml, _value(getattr(config.settings, o.key)), _origin(config, o.key)) for o in OPTIONS]
     widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
@@ -46,8 +46,8 @@ def _table(config: Config) -> Iterator[str]:
 def _file(config: Config, here: Path) -> str:
     if config.source.isolated:
         return "none (--isolated)"
-    found = _seen(config.file, here) if config.file else "none"
-    return f"{found} ({shadowed(config, here)})" if config.shadowed else found
+    found = _relative(config.file, here) if config.file else "none"
+    return f"{found} ({shadowed_warning(config, here)})" if config.shadowed else found
 
 
 def _origin(config: Config, key: str) -> str:
@@ -58,7 +58,7 @@ def _origin(config: Config, key: str) -> str:
 def _value(value: Any) -> str:
     if isinstance(value, Mapping):
         return (
-            ", ".join(f"{key}: {said if isinstance(said, str) else ' '.join(said)}" for key, said in value.items())
+            ", ".join(f"{key}: {item if isinstance(item, str) else ' '.join(item)}" for key, item in value.items())
             or "none"
         )
     if isinstance(value, tuple):
@@ -68,5 +68,5 @@ def _value(value: Any) -> str:
     return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _seen(path: Path, here: Path) -> str:
+def _relative(path: Path, here: Path) -> str:
     return path_from(here, path.as_posix(), "/") if path.is_absolute() else str(path)

@@ -1,25 +1,24 @@
-"""Which line of the source does an answer point at?"""
+"""The lines of source code that are quoted below findings."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 
 from gradhook.model.report import Report
-from gradhook.reporters.formatting import answers, spot
+from gradhook.reporters.display_options import SourceLines
+from gradhook.reporters.formatting import decisive_findings, location
 
-Lines = Mapping[tuple[str, int], str]
 _LONGEST = 10**6
 """Lines of a file that are looked at."""
-_FURTHER = 50
+_DECORATOR_SPAN = 50
 """Lines after a decorator in which its function must begin."""
 
 
-def sources(report: Report) -> Lines:
+def source_lines(report: Report) -> SourceLines:
     """``13 | def huber(x, delta):`` for every place of a finding; files that cannot be read have none."""
     wanted: dict[str, set[int]] = {}
-    for path, line in (spot(finding, t.target) for t in report.targets for finding in answers(t)):
+    for path, line in (location(finding, t.target) for t in report.targets for finding in decisive_findings(t)):
         if line:
             wanted.setdefault(path, set()).add(line)
     return {(path, n): text for path, lines in wanted.items() for n, text in _read(path, lines).items()}
@@ -30,7 +29,7 @@ def _read(path: str, wanted: set[int]) -> dict[int, str]:
         if not Path(path).is_file():  # a pipe or a device would keep us waiting
             return {}
         with Path(path).open(encoding="utf-8", errors="replace") as file:
-            lines = [line.strip() for line in islice(file, min(max(wanted) + _FURTHER, _LONGEST))]
+            lines = [line.strip() for line in islice(file, min(max(wanted) + _DECORATOR_SPAN, _LONGEST))]
     except (OSError, ValueError):
         return {}
     shown = {n: _behind_decorators(lines, n) for n in wanted if n <= len(lines) and lines[n - 1]}

@@ -1,4 +1,4 @@
-"""What does a step of a GitHub workflow ask for, and what does it get to see?
+"""The step of a GitHub workflow: its inputs, and what it shows.
 
 The inputs come as variables ``GRADHOOK_IN_…``. All that is printed stands between two lines that keep the runner from
 reading commands in it; outputs, summary and annotations are written before the exit code ends the step.
@@ -20,7 +20,7 @@ from typing import Any
 import click
 
 from gradhook.cli.exit_codes import COULD_NOT_RUN
-from gradhook.cli.pull_request import compared
+from gradhook.cli.pull_request import base_revision
 from gradhook.model.errors import GradhookError
 from gradhook.reporters import github_annotations as marks
 from gradhook.reporters import github_commands, github_summary
@@ -31,23 +31,23 @@ _VERDICTS = ("pass", "fail", "undecided", "error", "skip", "advice")
 _SWITCH = {"true": True, "false": False}
 
 
-def take() -> int:
-    """Check what the inputs ask for and show it; the exit code of ``gradhook check``."""
+def run_step() -> int:
+    """Check what the inputs name and show it; the exit code of ``gradhook check``."""
     folder = Path(tempfile.mkdtemp(prefix="gradhook-", dir=os.environ.get("RUNNER_TEMP")))
-    code, text, files = _checked(folder)
-    sys.stdout.write(github_commands.quoted(text, secrets.token_hex(16)))
+    code, text, files = _run_check(folder)
+    sys.stdout.write(github_commands.stop_commands(text, secrets.token_hex(16)))
     document = _document(files.get("json"))
     if document is None:
-        _say_trouble(text, folder)
-    if complaint := compared(_input("against", os.environ), os.environ, Path.cwd())[1]:
+        _write_failure(text, folder)
+    if complaint := base_revision(_input("against", os.environ), os.environ, Path.cwd())[1]:
         sys.stdout.write(github_commands.command("warning", {"title": "gradhook"}, complaint) + "\n")
     _show(folder)
     _write_outputs({**_counts(document), "exit-code": str(code), **_paths(files)})
     return code
 
 
-def arguments(environ: Mapping[str, str], folder: Path) -> tuple[list[str], dict[str, Path]]:
-    """The command line of ``gradhook check`` that the inputs ask for, and the files that it will write, by form.
+def check_arguments(environ: Mapping[str, str], folder: Path) -> tuple[list[str], dict[str, Path]]:
+    """The arguments of ``gradhook check`` that the inputs come to, and its output files, by format.
 
     Raises:
         GradhookError: a switch is neither true nor false.
@@ -56,7 +56,7 @@ def arguments(environ: Mapping[str, str], folder: Path) -> tuple[list[str], dict
     words = ["--color", "never", "--fail-on-empty" if _is_on("fail-on-empty", environ) else "--no-fail-on-empty"]
     for name in _OPTIONS:
         words += [f"--{name}", value] if (value := _input(name, environ)) else []
-    if base := compared(_input("against", environ), environ, Path.cwd())[0]:
+    if base := base_revision(_input("against", environ), environ, Path.cwd())[0]:
         words += ["--against", base, "--config-from", base]
     for form, path in files.items():
         words += ["--report", f"{form}={path}"]
@@ -74,15 +74,15 @@ def _files(environ: Mapping[str, str], folder: Path) -> dict[str, Path]:
     return files
 
 
-def _checked(folder: Path) -> tuple[int, str, dict[str, Path]]:
+def _run_check(folder: Path) -> tuple[int, str, dict[str, Path]]:
     """The exit code, all that was printed, and the files."""
-    from gradhook.cli.main import run  # which knows this command
+    from gradhook.cli.main import run  # lazily: main imports this command
 
     printed = io.StringIO()
     files: dict[str, Path] = {}
     with redirect_stdout(printed), redirect_stderr(printed):
         try:
-            words, files = arguments(os.environ, folder)
+            words, files = check_arguments(os.environ, folder)
             for path in files.values():
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.unlink(missing_ok=True)  # what an earlier step left is not our report
@@ -101,10 +101,10 @@ def _document(path: Path | None) -> dict[str, Any] | None:
     return found
 
 
-def _say_trouble(text: str, folder: Path) -> None:
+def _write_failure(text: str, folder: Path) -> None:
     """There is no report: what was printed is all that there is to show."""
-    (folder / "summary.md").write_text(github_summary.trouble(text), encoding="utf-8", errors="backslashreplace")
-    (folder / "annotations.txt").write_text(marks.trouble(text.strip()), encoding="utf-8")
+    (folder / "summary.md").write_text(github_summary.failure_page(text), encoding="utf-8", errors="backslashreplace")
+    (folder / "annotations.txt").write_text(marks.failure_annotation(text.strip()), encoding="utf-8")
 
 
 def _show(folder: Path) -> None:
@@ -118,7 +118,7 @@ def _show(folder: Path) -> None:
 
 
 def _counts(document: dict[str, Any] | None) -> dict[str, str]:
-    """What steps after this one may want to know."""
+    """The outputs for later steps."""
     counts = document["counts"] if document else dict.fromkeys(_VERDICTS, 0)
     unclaimed = [n for n in document["notices"] if n["code"] == "GRD501"] if document else []
     return {

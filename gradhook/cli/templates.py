@@ -1,4 +1,4 @@
-"""Which lines does a repository need for the hook and for the workflow?"""
+"""Texts of the pre-commit hook and of the GitHub workflow."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from gradhook import __version__
 
-HOME = "https://github.com/gradhook/gradhook"
+REPOSITORY_URL = "https://github.com/gradhook/gradhook"
 CONFIG = Path(".pre-commit-config.yaml")
 WORKFLOW = Path(".github", "workflows", "gradhook.yml")
 
@@ -75,12 +75,12 @@ def config(home: str) -> str:
 
 
 def workflow(home: str, root: Path) -> str:
-    """The workflow for the repository at ``root``, which installs what its files say that it needs."""
+    """The workflow for the repository at ``root``, which installs what its files require."""
     return _WORKFLOW.format(action=urlsplit(home).path.strip("/"), version=__version__, install=_install(root))
 
 
 def with_hook(text: str, home: str) -> str | None:
-    """An existing configuration with the entry at the end of its list; nothing where that list is not to be seen.
+    """An existing configuration with the entry at the end of its list; None where there is no such list.
 
     The text is not parsed and written anew: comments and layout are the user's.
     """
@@ -91,11 +91,11 @@ def with_hook(text: str, home: str) -> str | None:
     first = next((n for n, line in enumerate(items) if line.strip() and not line.lstrip().startswith("#")), None)
     if start is None or first is None or not (found := re.match(r"( *)- ", items[first])):
         return None
-    end = start + 1 + first + _length(items[first:], found[1])
+    end = start + 1 + first + _list_length(items[first:], found[1])
     return newline.join([*lines[:end], *hook(home, found[1]).splitlines(), *lines[end:], ""])
 
 
-def _length(lines: list[str], indent: str) -> int:
+def _list_length(lines: list[str], indent: str) -> int:
     """How many lines a list takes up, without blank lines and comments at its end."""
     inside = re.compile(rf"{indent}(?:- |-$| )")
     last = 0

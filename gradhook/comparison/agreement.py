@@ -32,6 +32,12 @@ def differ(one: Array, other: Array, relative: float, allowed: Array | float = 0
     return np.asarray(~(same | near))
 
 
+def same_bits(value: Array, reference: Array) -> Flags:
+    """Equal to the last bit, signs of zeros included; a nan equals a nan."""
+    same = value.view(np.int64) == reference.astype(np.float64).view(np.int64)
+    return np.asarray(same | (np.isnan(value) & np.isnan(reference)))
+
+
 def farthest(one: Array, other: Array, wrong: Flags) -> tuple[int, ...]:
     """The index, among wrong elements, at which two arrays differ most on their own scale."""
     with np.errstate(all="ignore"):

@@ -28,7 +28,7 @@ from gradhook.comparison.probe import (
     PlotSource,
     Probe,
 )
-from gradhook.model.results import Finding, Mode, Outcome, Resolved, Smoothness, Verdict, worst
+from gradhook.model.results import Finding, LeafResolution, Mode, Outcome, Smoothness, Verdict, worst
 
 SHOWN = 4
 """Findings for one comparison: the worst element of so many pairs of leaves; the rest are counted."""
@@ -117,7 +117,7 @@ def _outcome(compared: ModeComparison, probe: Probe, code: str) -> Outcome:
     return _pictured(answer, compared, passed, plots) if (plots := probe.plots()) else answer
 
 
-def _leaves(compared: ModeComparison, passed: Flags) -> tuple[Resolved, ...]:
+def _leaves(compared: ModeComparison, passed: Flags) -> tuple[LeafResolution, ...]:
     """The coarsest resolution of each leaf that passed, and its witnesses."""
     labels, judged = compared.comparison.input_labels, compared.judgement
     found = []
@@ -125,7 +125,7 @@ def _leaves(compared: ModeComparison, passed: Flags) -> tuple[Resolved, ...]:
         mine = passed & np.array([label.leaf == leaf for label in labels])[:, None]
         if mine.any():
             witnesses = ", ".join(sorted(set(map(str, judged.witness[mine]))))
-            found.append(Resolved(leaf, float(judged.resolution[mine].max()), witnesses))
+            found.append(LeafResolution(leaf, float(judged.resolution[mine].max()), witnesses))
     return tuple(found)
 
 

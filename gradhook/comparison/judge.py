@@ -29,7 +29,7 @@ SURROGATE = 1e-12
 class Measurement:
     """A measured derivative for every direction and output, each array of shape (D, m).
 
-    ``value`` ± ``error`` where ``accepted``; ``smoothness`` numbers the members of ``model.Smoothness``; ``left`` ±
+    ``value`` ± ``error`` where ``accepted``; ``smoothness`` numbers the members of ``Smoothness``; ``left`` ±
     ``left_error`` and ``right`` ± ``right_error`` are the one-sided slopes. ``coarse`` ± ``coarse_error`` is the
     estimate of larger steps where it differs from that of the finest ones (nan where they agree). ``noise`` is the
     absolute noise of the values, measured or read off their grain (0: rounding only). ``surroundings`` is the steepest

@@ -1,4 +1,4 @@
-"""What do the configuration file, the environment and the command line say together, and who said what?"""
+"""Settings from the configuration file, the environment and the command line, with their origins."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any
 from gradhook.config import locate
 from gradhook.config.locate import FILES as FILES
 from gradhook.config.locate import Source as Source
-from gradhook.config.locate import display
+from gradhook.config.locate import display_path
 from gradhook.config.locate import project_root as project_root
 from gradhook.config.settings import BY_KEY, OPTIONS, Option
 from gradhook.config.settings import Settings as Settings
 from gradhook.config.target_tables import ConfiguredTarget as ConfiguredTarget
 from gradhook.config.target_tables import read_targets
-from gradhook.config.text import Places
-from gradhook.config.values import nearest, read, read_text, shown
+from gradhook.config.text import KeyLines
+from gradhook.config.values import nearest, read_text, read_value, short_repr
 from gradhook.model.errors import GradhookError
 
 NEAREST = Source()
@@ -26,9 +26,9 @@ NEAREST = Source()
 
 @dataclass(frozen=True)
 class Config:
-    """The settings of one project. ``origins`` tells for each key who said it, ``lines`` where in ``file``.
+    """The settings of one project, with their ``origins`` by key, and their ``lines`` in ``file``.
 
-    ``shadowed`` is a second file with settings beside ``file``, which nobody heeds.
+    ``shadowed`` is a second file with settings beside ``file``, which is not read.
     """
 
     root: Path
@@ -41,7 +41,7 @@ class Config:
     source: Source = NEAREST
 
     def prefix(self, key: str) -> str:
-        """What leads to the project from where the path patterns of a setting start: empty, or ``packages/one/``.
+        """The path from where a setting's patterns start to the project: empty, or ``packages/one/``.
 
         Those of a file start at its folder, when the project lies in it; all others at the project.
         """
@@ -51,17 +51,17 @@ class Config:
         return "" if between == "." else f"{between}/"
 
     def origin(self, key: str) -> dict[str, Any]:
-        """Who said a setting, and on which line if a file did."""
+        """The origin of a setting, and its line if that is a file."""
         return {"origin": self.origins[key], **({"line": self.lines[key]} if key in self.lines else {})}
 
-    def is_from_the_file(self, key: str) -> bool:
-        """Whether a setting was left as it is or made so by the file, which a second run reads again."""
+    def is_default_or_from_file(self, key: str) -> bool:
+        """Whether a setting is the default or comes from the file, which a second run reads again."""
         return key in self.lines or self.origins[key] == "default"
 
 
 @dataclass
-class _Said:
-    """What has been said so far; a later voice goes over an earlier one. Errors are gathered."""
+class _MergedSettings:
+    """The settings merged so far, a later source over an earlier one, and all errors."""
 
     values: dict[str, Any] = field(default_factory=dict)
     origins: dict[str, str] = field(default_factory=lambda: dict.fromkeys(BY_KEY, "default"))
@@ -72,22 +72,22 @@ class _Said:
 def load(start: Path, overrides: Mapping[str, Any], environ: Mapping[str, str], source: Source = NEAREST) -> Config:
     """The configuration that holds for ``start``: defaults, then the file, ``environ``, ``overrides``.
 
-    Overrides of ``None`` and ``()`` have not been said, nor have empty variables.
+    Overrides of ``None`` and ``()`` are not set, nor are empty variables.
 
     Raises:
-        GradhookError: the file cannot be read, or something said is wrong; all that is wrong at once, a line each.
+        GradhookError: the file cannot be read, or a setting is wrong; all errors at once, a line each.
     """
     root = project_root(start)
-    said = _Said()
-    file = locate.read(root, source)
-    targets = _hear_file(file, root, said) if file else ()
-    _hear_environment(environ, said)
-    _hear_overrides(overrides, said)
-    if said.errors:
-        raise GradhookError("\n".join(said.errors), "`gradhook check --help` lists the settings and what they may be")
+    merged = _MergedSettings()
+    file = locate.read_config_file(root, source)
+    targets = _apply_file(file, root, merged) if file else ()
+    _apply_environment(environ, merged)
+    _apply_overrides(overrides, merged)
+    if merged.errors:
+        raise GradhookError("\n".join(merged.errors), "`gradhook check --help` lists the settings and what they may be")
     return Config(
-        root, Settings(**said.values), said.origins, targets if file and _is_home(file, root, source) else (),
-        file.path if file else None, said.lines, file.shadowed if file else None, source,
+        root, Settings(**merged.values), merged.origins, targets if file and _is_home(file, root, source) else (),
+        file.path if file else None, merged.lines, file.shadowed if file else None, source,
     )  # fmt: skip
 
 
@@ -96,31 +96,31 @@ def _is_home(file: locate.File, root: Path, source: Source) -> bool:
     return root == (project_root(Path.cwd()) if source.path else file.path.parent)
 
 
-def _hear_file(file: locate.File, root: Path, said: _Said) -> tuple[ConfiguredTarget, ...]:
-    places = Places(file.text)
+def _apply_file(file: locate.File, root: Path, merged: _MergedSettings) -> tuple[ConfiguredTarget, ...]:
+    places = KeyLines(file.text)
     table = dict(file.table)
     wrong: list[tuple[int, str]] = []
     targets = tuple(read_targets(table.pop("targets", {}), (*file.prefix, "targets"), places, wrong))
     for key, value in table.items():
         line = places.line((*file.prefix, key))
-        if complaint := _hear_key(key, value, file, said):
+        if complaint := _apply_key(key, value, file, merged):
             wrong.append((line, complaint))
         elif option := BY_KEY.get(key.replace("-", "_")):
-            said.origins[option.key] = file.path.name if file.path.parent == root else display(file.path)
-            said.lines[option.key] = line
-    said.errors += [f"{display(file.path)}:{line}: {text}" for line, text in sorted(wrong)]
+            merged.origins[option.key] = file.path.name if file.path.parent == root else display_path(file.path)
+            merged.lines[option.key] = line
+    merged.errors += [f"{display_path(file.path)}:{line}: {text}" for line, text in sorted(wrong)]
     return targets
 
 
-def _hear_key(key: str, value: Any, file: locate.File, said: _Said) -> str:
+def _apply_key(key: str, value: Any, file: locate.File, merged: _MergedSettings) -> str:
     """What is wrong with a key of the file; empty when it was taken."""
     option = BY_KEY.get(key.replace("-", "_"))
     if option is None:
         return _unknown(key, file)
-    if option.key in said.values:
+    if option.key in merged.values:
         return f"{option.toml} is there twice, with a hyphen and with an underscore"
     try:
-        said.values[option.key] = _placed(option, read(option, value), file.path.parent)
+        merged.values[option.key] = _resolve_path(option, read_value(option, value), file.path.parent)
     except ValueError as error:
         return str(error)
     return ""
@@ -131,38 +131,38 @@ def _unknown(key: str, file: locate.File) -> str:
         return f"in {file.path.name} the keys stand at the top, without [tool.gradhook]"
     known = [*(o.toml for o in OPTIONS), "targets"]
     where = f"[{'.'.join(file.prefix)}]" if file.prefix else file.path.name
-    return f"unknown key {shown(key)} in {where}{nearest(key.replace('_', '-'), known)}"
+    return f"unknown key {short_repr(key)} in {where}{nearest(key.replace('_', '-'), known)}"
 
 
-def _hear_environment(environ: Mapping[str, str], said: _Said) -> None:
+def _apply_environment(environ: Mapping[str, str], merged: _MergedSettings) -> None:
     for option in OPTIONS:
         if text := environ.get(option.variable):
-            _hear_text(option, text, option.variable, said)
+            _apply_text(option, text, option.variable, merged)
 
 
-def _hear_overrides(overrides: Mapping[str, Any], said: _Said) -> None:
+def _apply_overrides(overrides: Mapping[str, Any], merged: _MergedSettings) -> None:
     for key, value in overrides.items():
         if value is not None and value != ():
-            _hear_text(BY_KEY[key], value, BY_KEY[key].flag, said)
+            _apply_text(BY_KEY[key], value, BY_KEY[key].flag, merged)
 
 
-def _hear_text(option: Option, text: Any, origin: str, said: _Said) -> None:
+def _apply_text(option: Option, text: Any, origin: str, merged: _MergedSettings) -> None:
     try:
-        said.values[option.key] = read_text(option, text)
-        said.origins[option.key] = origin
-        said.lines.pop(option.key, None)
+        merged.values[option.key] = read_text(option, text)
+        merged.origins[option.key] = origin
+        merged.lines.pop(option.key, None)
     except ValueError as error:
-        said.errors.append(f"{origin}: {error}")
+        merged.errors.append(f"{origin}: {error}")
 
 
-def _placed(option: Option, value: Any, folder: Path) -> Any:
+def _resolve_path(option: Option, value: Any, folder: Path) -> Any:
     """A path in the file is relative to the file; a bare name of an interpreter is left for PATH."""
     if option.key != "python":
         return value
     try:
         path = Path(value).expanduser()
         is_path = path.is_absolute() or len(path.parts) > 1 or (folder / path).exists()
-    except (OSError, RuntimeError):  # too long a name, or the home of nobody: whoever runs it will say so
+    except (OSError, RuntimeError):  # too long a name, or an unknown home: the error comes when it is run
         return value
     return str(folder / path) if is_path else value
 

@@ -1,4 +1,4 @@
-"""Which file holds the configuration of a project, and which table in it?
+"""Find and read the configuration file of a project.
 
 As with ruff: ``gradhook.toml`` goes before ``[tool.gradhook]`` of the ``pyproject.toml`` beside it, and a folder
 without either has that of the nearest folder around it, up to the edge of the repository.
@@ -15,17 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from gradhook.config.text import KeyPath
-from gradhook.config.values import shown
+from gradhook.config.values import short_repr
 from gradhook.model.errors import GradhookError
 
-PYPROJECT, OWN = "pyproject.toml", "gradhook.toml"
-FILES = (PYPROJECT, OWN)
+PYPROJECT, GRADHOOK_TOML = "pyproject.toml", "gradhook.toml"
+FILES = (PYPROJECT, GRADHOOK_TOML)
 _TABLE = ("tool", "gradhook")
 
 
 @dataclass(frozen=True)
 class Source:
-    """Which file the user wants to be read: the nearest, the one at ``path``, or none."""
+    """The configuration file to read: the nearest, the one at ``path``, or none."""
 
     path: Path | None = None
     isolated: bool = False
@@ -33,9 +33,9 @@ class Source:
 
 @dataclass(frozen=True)
 class File:
-    """A file that was read: its text, the table of settings and where in the file that is.
+    """A file that was read: its text, the table of settings and the path of that table in the file.
 
-    ``shadowed`` is a file with settings beside it that is not heeded.
+    ``shadowed`` is a file with settings beside it that is not read.
     """
 
     path: Path
@@ -46,7 +46,7 @@ class File:
 
 
 def project_root(start: Path) -> Path:
-    """The nearest folder upwards with a configuration file or the repository's own; else the folder of ``start``.
+    """The nearest folder upwards with a configuration file or ``.git``; else the folder of ``start``.
 
     The search ends at the repository's edge: settings never come from a folder around it.
     """
@@ -58,8 +58,8 @@ def project_root(start: Path) -> Path:
     return folder
 
 
-def read(root: Path, source: Source) -> File | None:
-    """The configuration of the project at ``root``; none where nobody wrote one.
+def read_config_file(root: Path, source: Source) -> File | None:
+    """The configuration of the project at ``root``; None without one.
 
     Raises:
         GradhookError: a file cannot be read, or is no TOML.
@@ -68,71 +68,75 @@ def read(root: Path, source: Source) -> File | None:
         return None
     if source.path is not None:
         path = Path(os.path.abspath(source.path))  # noqa: PTH100  # as above
-        return _chosen(path)
-    found = (_in_folder(folder) for folder in _around(root))
+        return _read_named(path)
+    found = (_read_folder(folder) for folder in _enclosing_folders(root))
     return next((file for file in found if file), None)
 
 
-def display(path: Path) -> str:
+def display_path(path: Path) -> str:
     """Relative to the working directory where that is shorter."""
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
 
 
-def _chosen(path: Path) -> File:
-    """A file that somebody named: a ``pyproject.toml``, or one with the keys at its top."""
-    file = _pyproject(path) if path.name == PYPROJECT else _own(path)
+def _read_named(path: Path) -> File:
+    """The file of ``--config``: a ``pyproject.toml``, or one with the keys at its top."""
+    file = _read_pyproject(path) if path.name == PYPROJECT else _read_gradhook_toml(path)
     if path.name == PYPROJECT and not file.prefix:
-        raise GradhookError(f"{display(path)} has no [tool.gradhook]", "name another file, or write the table")
+        raise GradhookError(f"{display_path(path)} has no [tool.gradhook]", "name another file, or write the table")
     return file
 
 
-def _around(root: Path) -> Iterator[Path]:
+def _enclosing_folders(root: Path) -> Iterator[Path]:
     """The folder and, inside a repository, those around it."""
     folders = (root, *root.parents)
     edge = next((n for n, folder in enumerate(folders) if (folder / ".git").exists()), 0)
     yield from folders[: edge + 1]
 
 
-def _in_folder(folder: Path) -> File | None:
-    pyproject = _pyproject(folder / PYPROJECT) if (folder / PYPROJECT).is_file() else None
-    said = pyproject if pyproject and pyproject.prefix else None
-    if not (folder / OWN).is_file():
-        return said
-    own = _own(folder / OWN)
-    return File(own.path, own.text, own.table, own.prefix, said.path if said else None)
+def _read_folder(folder: Path) -> File | None:
+    pyproject = _read_pyproject(folder / PYPROJECT) if (folder / PYPROJECT).is_file() else None
+    pyproject_settings = pyproject if pyproject and pyproject.prefix else None
+    if not (folder / GRADHOOK_TOML).is_file():
+        return pyproject_settings
+    own = _read_gradhook_toml(folder / GRADHOOK_TOML)
+    return File(own.path, own.text, own.table, own.prefix, pyproject_settings.path if pyproject_settings else None)
 
 
-def _own(path: Path) -> File:
-    text = _text(path)
-    return File(path, text, _parsed(text, path), ())
+def _read_gradhook_toml(path: Path) -> File:
+    text = _read_text(path)
+    return File(path, text, _parse_toml(text, path), ())
 
 
-def _pyproject(path: Path) -> File:
+def _read_pyproject(path: Path) -> File:
     """``[tool.gradhook]``; an empty table with an empty prefix where there is none."""
-    text = _text(path)
-    table: Any = _parsed(text, path)
+    text = _read_text(path)
+    table: Any = _parse_toml(text, path)
     for key in _TABLE:
         if key not in table:
             return File(path, text, {}, ())
         table = table[key]
         if not isinstance(table, dict):
-            raise GradhookError(f"{display(path)}: {key} must be a table, not {shown(table)}", "write [tool.gradhook]")
+            raise GradhookError(
+                f"{display_path(path)}: {key} must be a table, not {short_repr(table)}", "write [tool.gradhook]"
+            )
     return File(path, text, dict(table), _TABLE)
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         return path.read_bytes().decode().replace("\r\n", "\n")
     except OSError as error:
-        raise GradhookError(f"{display(path)} cannot be read: {error.strerror}", "check its permissions") from error
+        raise GradhookError(
+            f"{display_path(path)} cannot be read: {error.strerror}", "check its permissions"
+        ) from error
     except UnicodeDecodeError as error:
-        raise GradhookError(f"{display(path)} is not UTF-8 (byte {error.start})", "save it as UTF-8") from error
+        raise GradhookError(f"{display_path(path)} is not UTF-8 (byte {error.start})", "save it as UTF-8") from error
 
 
-def _parsed(text: str, path: Path) -> dict[str, Any]:
+def _parse_toml(text: str, path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         line = re.search(r"at line (\d+)", str(error))
-        place = f"{display(path)}:{line[1]}" if line else display(path)
+        place = f"{display_path(path)}:{line[1]}" if line else display_path(path)
         raise GradhookError(f"{place}: not valid TOML: {error}", "mend the file and try again") from error

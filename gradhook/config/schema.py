@@ -1,4 +1,4 @@
-"""How does the configuration look to an editor? ``python -m gradhook.config.schema`` writes the schema in ``docs/``.
+"""The JSON schema of the configuration; ``python -m gradhook.config.schema`` prints it.
 
 It describes the keys of ``gradhook.toml``, which are those of ``[tool.gradhook]``. Draft 7 is what taplo, Even Better
 TOML and SchemaStore read. Made from the table of settings; options of targets are described here.
@@ -12,11 +12,11 @@ from collections.abc import Callable
 from typing import Any
 
 from gradhook.config.settings import DEFAULT, OPTIONS, Option
-from gradhook.config.target_tables import BOTH, CLAIM, EXACT_ONLY, SURROGATE_ONLY
+from gradhook.config.target_tables import CLAIM, COMMON_OPTIONS, EXACT_ONLY, SURROGATE_ONLY
 
 Schema = dict[str, Any]
 
-HOME = "https://raw.githubusercontent.com/gradhook/gradhook/main/docs/config.schema.json"
+SCHEMA_URL = "https://raw.githubusercontent.com/gradhook/gradhook/main/docs/config.schema.json"
 _CODE = "[Gg][Rr][Dd][0-9]{0,3}"
 _TEXT: Schema = {"type": "string", "pattern": r"\S"}
 _TEXTS: Schema = {"anyOf": [{"type": "string"}, {"type": "array", "items": _TEXT}]}
@@ -37,13 +37,13 @@ def schema() -> Schema:
     """The whole schema."""
     keys: Schema = {}
     for option in OPTIONS:
-        keys[option.toml] = {**_SHAPES[option.kind](option), "description": option.help, **_default(option)}
+        keys[option.toml] = {**_KIND_SCHEMAS[option.kind](option), "description": option.help, **_default(option)}
         if option.toml != option.key:
             keys[option.key] = {"$ref": f"#/properties/{option.toml}"}
     keys["targets"] = _targets()
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
-        "$id": HOME,
+        "$id": SCHEMA_URL,
         "title": "The configuration of gradhook",
         "description": "gradhook.toml, and [tool.gradhook] in pyproject.toml",
         "type": "object",
@@ -96,7 +96,7 @@ def _levels(option: Option) -> Schema:
     return {"anyOf": [level, {"type": "object", "propertyNames": names, "additionalProperties": level}]}
 
 
-_SHAPES: dict[str, Callable[[Option], Schema]] = {
+_KIND_SCHEMAS: dict[str, Callable[[Option], Schema]] = {
     "whole": lambda option: {"type": "integer", **_range(option)},
     "count": lambda option: {"anyOf": [{"enum": ["auto"]}, {"type": "integer", **_range(option), "minimum": 1}]},
     "number": lambda option: {"type": "number", **_range(option)},
@@ -109,7 +109,7 @@ _SHAPES: dict[str, Callable[[Option], Schema]] = {
     "globs": lambda option: {"type": "object", "propertyNames": {"pattern": r"\S"}, "additionalProperties": _CODES},
 }
 
-_OPTIONS: dict[str, tuple[str, Schema]] = {
+_TARGET_OPTIONS: dict[str, tuple[str, Schema]] = {
     "args": ("The positional arguments: input expressions, numbers, arrays.", _INPUTS),
     "kwargs": ("The keyword arguments.", _NAMED),
     "modes": ("Modes that must work.", _listed("fwd|rev", {"enum": ["fwd", "rev"]}, 1)),
@@ -146,8 +146,8 @@ _OPTIONS: dict[str, tuple[str, Schema]] = {
 
 def _targets() -> Schema:
     keys: Schema = {}
-    for name in (*BOTH, *EXACT_ONLY, *SURROGATE_ONLY, CLAIM):
-        words, shape = _OPTIONS[name]
+    for name in (*COMMON_OPTIONS, *EXACT_ONLY, *SURROGATE_ONLY, CLAIM):
+        words, shape = _TARGET_OPTIONS[name]
         keys[name] = {**shape, "description": words}
         if "_" in name:
             keys[name.replace("_", "-")] = keys[name]

@@ -1,4 +1,4 @@
-"""Which settings are there, and what may each of them be?
+"""The settings, and the values that each of them takes.
 
 One table drives all: the key in ``[tool.gradhook]``, the option of the command line and the environment variable.
 """
@@ -49,7 +49,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Option:
-    """One setting: what it may be (``kind`` and its bounds), and how that is said to a user."""
+    """One setting: its values (``kind`` and its bounds), and their description for users."""
 
     key: str
     kind: str
@@ -78,7 +78,7 @@ class Option:
 
     @property
     def default(self) -> Any:
-        """The value when nobody says anything."""
+        """The value without a file, a variable and an option."""
         return getattr(Settings(), self.key)
 
 
@@ -156,7 +156,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("slow", "switch", "true or false", "Also check targets that are marked slow=True (the default)."),
     Option("fail_on_empty", "switch", "true or false", "Exit with 2 when nothing is annotated."),
     Option("exit_zero", "switch", "true or false", "Exit with 0 in spite of findings."),
-    Option("cache", "switch", "true or false", "Do not check again what passed and is unchanged; off in CI."),
+    Option("cache", "switch", "true or false", "Do not check again what is unchanged; off in CI."),
 )
 BY_KEY = {option.key: option for option in OPTIONS}
 

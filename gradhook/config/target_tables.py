@@ -1,4 +1,4 @@
-"""Which functions does the configuration name in place of an annotation, and with which options?"""
+"""Claims about functions that the configuration names in place of an annotation."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gradhook.config.text import KeyPath, Places
-from gradhook.config.values import nearest, shown
+from gradhook.config.text import KeyLines, KeyPath
+from gradhook.config.values import nearest, short_repr
 from gradhook.model.results import ClaimKind
 
-BOTH = ("args", "kwargs", "modes", "atol", "rtol", "wrt", "cases", "exact", "ignore", "depends_on", "domain", "slow",
-        "dtypes", "shapes")  # fmt: skip
+COMMON_OPTIONS = (
+    "args", "kwargs", "modes", "atol", "rtol", "wrt", "cases", "exact", "ignore", "depends_on", "domain", "slow",
+    "dtypes", "shapes",
+)  # fmt: skip
 EXACT_ONLY = ("order", "eps", "stop_gradient", "kink")
 SURROGATE_ONLY = ("forward", "derivative_of", "rule", "order2", "ties", "bounds")
 CLAIM = "claim"
@@ -23,7 +25,7 @@ _NAME = re.compile(r"[^\s:/\\.]+(\.[^\s:/\\.]+)*:(?P<qualname>[^\s:]+)")
 
 @dataclass(frozen=True)
 class ConfiguredTarget:
-    """A claim that ``pyproject.toml`` makes about a function: the options as TOML has them, and the table's line."""
+    """A claim that ``pyproject.toml`` makes about a function: its options as TOML has them, and its line."""
 
     name: str
     options: Mapping[str, Any]
@@ -31,27 +33,27 @@ class ConfiguredTarget:
 
     @property
     def claim(self) -> ClaimKind:
-        """None with ``claim = "rule"``; a surrogate when one of its options says so, an exact claim otherwise."""
+        """``RULE`` with ``claim = "rule"``; a surrogate with one of its options, an exact claim otherwise."""
         if CLAIM in self.options:
             return ClaimKind.RULE
         return ClaimKind.SURROGATE if any(o in self.options for o in SURROGATE_ONLY) else ClaimKind.EXACT
 
 
 def read_targets(
-    tables: Any, table_path: KeyPath, places: Places, errors: list[tuple[int, str]]
+    tables: Any, table_path: KeyPath, places: KeyLines, errors: list[tuple[int, str]]
 ) -> Iterator[ConfiguredTarget]:
     """The targets of the table at ``table_path``; what is wrong with them goes into ``errors``."""
     if not isinstance(tables, dict):
-        errors.append((places.line(table_path), f"targets must be a table, not {shown(tables)}"))
+        errors.append((places.line(table_path), f"targets must be a table, not {short_repr(tables)}"))
         return
     for name, table in tables.items():
         path = (*table_path, name)
         line = places.line(path)
         if not is_target_name(name):
             header = ".".join(table_path)
-            errors.append((line, f'{shown(name)} is no target; write [{header}."package.module:function"]'))
+            errors.append((line, f'{short_repr(name)} is no target; write [{header}."package.module:function"]'))
         elif not isinstance(table, dict):
-            errors.append((line, f"{name} must be a table of options, not {shown(table)}"))
+            errors.append((line, f"{name} must be a table of options, not {short_repr(table)}"))
         else:
             yield ConfiguredTarget(name, _options(path, table, places, errors), line)
 
@@ -62,16 +64,16 @@ def is_target_name(name: str) -> bool:
     return match is not None and all(part.isidentifier() for part in match["qualname"].split("."))
 
 
-def _options(path: KeyPath, table: dict[str, Any], places: Places, errors: list[tuple[int, str]]) -> dict[str, Any]:
+def _options(path: KeyPath, table: dict[str, Any], places: KeyLines, errors: list[tuple[int, str]]) -> dict[str, Any]:
     name = path[-1]
     options: dict[str, Any] = {}
     for key, value in table.items():
         option, line = key.replace("-", "_"), places.line((*path, key))
         if option in options:
             errors.append((line, f"{name} has the option {option} twice"))
-        elif option not in (CLAIM, *BOTH, *EXACT_ONLY, *SURROGATE_ONLY):
-            hint = nearest(option, (CLAIM, *BOTH, *EXACT_ONLY, *SURROGATE_ONLY))
-            errors.append((line, f"{name} has an unknown option {shown(key)}{hint}"))
+        elif option not in (CLAIM, *COMMON_OPTIONS, *EXACT_ONLY, *SURROGATE_ONLY):
+            hint = nearest(option, (CLAIM, *COMMON_OPTIONS, *EXACT_ONLY, *SURROGATE_ONLY))
+            errors.append((line, f"{name} has an unknown option {short_repr(key)}{hint}"))
         options[option] = value
     _refuse_both_kinds(path, options, places, errors)
     _refuse_claims_of_a_rule(path, options, places, errors)
@@ -79,13 +81,13 @@ def _options(path: KeyPath, table: dict[str, Any], places: Places, errors: list[
 
 
 def _refuse_claims_of_a_rule(
-    path: KeyPath, options: dict[str, Any], places: Places, errors: list[tuple[int, str]]
+    path: KeyPath, options: dict[str, Any], places: KeyLines, errors: list[tuple[int, str]]
 ) -> None:
     name = path[-1]
     if CLAIM not in options:
         return
     if options[CLAIM] != "rule":
-        text = f'{name}: claim must be "rule", not {shown(options[CLAIM])}; other claims are made by their options'
+        text = f'{name}: claim must be "rule", not {short_repr(options[CLAIM])}; other claims are made by their options'
         errors.append((places.line((*path, CLAIM)), text))
     claims = [option for option in options if option in ("exact", *EXACT_ONLY, *SURROGATE_ONLY)]
     if claims:
@@ -93,7 +95,7 @@ def _refuse_claims_of_a_rule(
         errors.append((places.line(path), text))
 
 
-def _refuse_both_kinds(path: KeyPath, options: dict[str, Any], places: Places, errors: list[tuple[int, str]]) -> None:
+def _refuse_both_kinds(path: KeyPath, options: dict[str, Any], places: KeyLines, errors: list[tuple[int, str]]) -> None:
     exact = [o for o in EXACT_ONLY if o in options]
     stand_in = [o for o in SURROGATE_ONLY if o in options]
     if exact and stand_in:

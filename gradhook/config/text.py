@@ -1,4 +1,4 @@
-"""On which line of a TOML file does a table or a key stand?
+"""The lines of tables and keys in a TOML file.
 
 ``tomllib`` keeps no lines, so they are found by reading the text again, line by line.
 """
@@ -13,8 +13,8 @@ _DEPTH = 5  # tool.gradhook.targets.NAME.OPTION
 KeyPath = tuple[str, ...]
 
 
-class Places:
-    """The lines of tables and keys of one file, read when they are first asked for."""
+class KeyLines:
+    """The lines of tables and keys of one file, read when first needed."""
 
     def __init__(self, text: str) -> None:
         self._text = text

@@ -1,4 +1,4 @@
-"""How is the value of a setting read, from TOML or from the text of a variable or an option?"""
+"""Read the value of a setting from TOML, or from the text of a variable or an option."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from gradhook.config.settings import DEFAULT, Option
 _SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 
 
-def read(option: Option, value: Any) -> Any:
-    """A setting's value from what TOML holds.
+def read_value(option: Option, value: Any) -> Any:
+    """A setting's value from a TOML value.
 
     Raises:
-        ValueError: the value has the wrong type, is no choice or out of range; the text says what is expected.
+        ValueError: the value has the wrong type, is no choice or out of range; the text names the expected values.
     """
     try:
         return _READERS[option.kind](option, value)
-    except (_RefusedError, OverflowError):
-        raise ValueError(f"{option.toml} must be {option.expects}, not {shown(value)}") from None
+    except (_InvalidValueError, OverflowError):
+        raise ValueError(f"{option.toml} must be {option.expects}, not {short_repr(value)}") from None
 
 
 def read_text(option: Option, text: Any) -> Any:
-    """The same from an environment variable or the command line, where everything is text or a tuple of texts.
+    """The same from a variable or the command line, where everything is text or a tuple of texts.
 
     Raises:
         ValueError: as ``read``.
     """
     if isinstance(text, (tuple, list)):
         parts = [part for item in text for part in (_split(item) if isinstance(item, str) else [item])]
-        return read(option, _TABLES[option.kind](parts) if option.kind in _TABLES else parts)
-    return read(option, _TYPED[option.kind](text) if isinstance(text, str) else text)
+        return read_value(option, _TABLE_PARSERS[option.kind](parts) if option.kind in _TABLE_PARSERS else parts)
+    return read_value(option, _TEXT_PARSERS[option.kind](text) if isinstance(text, str) else text)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -42,7 +42,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"; did you mean '{found[0]}'?" if found else ""
 
 
-def shown(value: Any) -> str:
+def short_repr(value: Any) -> str:
     """A foreign value in a message: short, and without control characters."""
     try:
         text = repr(value)
@@ -51,13 +51,13 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-class _RefusedError(Exception):
+class _InvalidValueError(Exception):
     """The value is not what the option expects."""
 
 
 def _require(fits: bool) -> None:
     if not fits:
-        raise _RefusedError
+        raise _InvalidValueError
 
 
 def _whole(option: Option, value: Any) -> int:
@@ -131,7 +131,7 @@ def _split(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def _pairs(parts: Iterable[Any]) -> Any:
+def _glob_table(parts: Iterable[Any]) -> Any:
     """``["a.py:GRD406", "a.py:GRD1"]`` as the table that a file would hold, or what none can be made of."""
     table: dict[str, list[str]] = {}
     for part in parts:
@@ -142,13 +142,13 @@ def _pairs(parts: Iterable[Any]) -> Any:
     return table
 
 
-def _leveled(parts: Iterable[Any]) -> Any:
+def _level_table(parts: Iterable[Any]) -> Any:
     """``["warn", "GRD204:error"]`` as the table that a file would hold."""
     pairs = (str(part).rpartition(":") for part in parts)
     return {code.strip() if colon else DEFAULT: level.strip() for code, colon, level in pairs}
 
 
-def _converted(convert: Callable[[str], Any], text: str) -> Any:
+def _parse_number(convert: Callable[[str], Any], text: str) -> Any:
     """The number, or the text itself, which ``read`` then refuses with the right words."""
     try:
         return convert(text)
@@ -156,16 +156,16 @@ def _converted(convert: Callable[[str], Any], text: str) -> Any:
         return text
 
 
-_TYPED: dict[str, Callable[[str], Any]] = {
-    "whole": lambda text: _converted(int, text),
-    "number": lambda text: _converted(float, text),
-    "count": lambda text: _converted(int, text.strip().lower()),
+_TEXT_PARSERS: dict[str, Callable[[str], Any]] = {
+    "whole": lambda text: _parse_number(int, text),
+    "number": lambda text: _parse_number(float, text),
+    "count": lambda text: _parse_number(int, text.strip().lower()),
     "switch": lambda text: _SWITCH.get(text.strip().lower(), text),
     "text": str,
     "choice": lambda text: text.strip(),
     "words": _split,
     "codes": _split,
-    "globs": lambda text: _pairs(_split(text)),
-    "levels": lambda text: _leveled(_split(text)),
+    "globs": lambda text: _glob_table(_split(text)),
+    "levels": lambda text: _level_table(_split(text)),
 }
-_TABLES: dict[str, Callable[[Iterable[Any]], Any]] = {"globs": _pairs, "levels": _leveled}
+_TABLE_PARSERS: dict[str, Callable[[Iterable[Any]], Any]] = {"globs": _glob_table, "levels": _level_table}

@@ -1,8 +1,8 @@
-"""Which Python is the project's?
+"""Choose the Python interpreter of a project.
 
-The one that somebody named; else the first that has JAX of: an environment active on PATH, conda's, uv's, ``.venv`` and
-``venv`` of the project, our own. pre-commit puts its own environment in front of the user's on PATH and into
-``VIRTUAL_ENV``, so neither says that it is the user's.
+A configured one; else the first that has JAX of: an environment active on PATH, conda's, uv's, ``.venv`` and ``venv``
+of the project, our own. pre-commit puts its own environment in front of the user's on PATH and into ``VIRTUAL_ENV``,
+so neither shows that it is the user's.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from gradhook.execution.cache.interpreter_facts import InterpreterProbe
 from gradhook.model.errors import GradhookError
-
-Probe = Callable[[Path], str]
-"""Why an interpreter can't do the work; empty if it can."""
 
 _BIN, _EXE = ("Scripts", "python.exe") if sys.platform == "win32" else ("bin", "python")
 _OLDEST_PYTHON = (3, 11)
 _OLDEST_JAX = (0, 8)
-_PATIENCE = 60
+_TIMEOUT = 60
 _REMEDY = (
     "install JAX into the project's environment (pip install jax), or name the interpreter that has it: --python PATH, "
     "GRADHOOK_PYTHON=PATH, or python = 'PATH' in [tool.gradhook]"
 )
-_HOOKED = "; for code that needs nothing but JAX, the hook's own environment will do: additional_dependencies: [jax]"
-_QUESTION = """
+_HOOK_REMEDY = (
+    "; for code that needs nothing but JAX, the hook's own environment will do: additional_dependencies: [jax]"
+)
+_QUERY = """
 import sys
 import importlib.util
 print(".".join(map(str, sys.version_info[:3])))
@@ -46,36 +46,41 @@ if importlib.util.find_spec("jax"):
 
 @dataclass(frozen=True)
 class Interpreter:
-    """A Python that has JAX, why it was taken, and what was tried before."""
+    """A Python that has JAX, the reason why it was chosen, and the ones that failed before it."""
 
     path: Path
     why: str
     tried: tuple[str, ...] = ()
 
 
-def probe(python: Path) -> str:
-    """Why ``python`` can't run the worker; empty if it can. Our own is looked at in this process."""
+def unusable_reason(python: Path) -> str:
+    """The reason why ``python`` cannot run the worker; empty if it can. Our own is probed here."""
     if not python.exists():
         return "no such file"
     if _same(python, Path(sys.executable)):
         has_jax = importlib.util.find_spec("jax") is not None
-        return _lacks(sys.version_info[:3], _own_jax() if has_jax else None)
+        return _missing(sys.version_info[:3], _own_jax() if has_jax else None)
     try:
         answer = subprocess.run(
-            [str(python), "-I", "-c", _QUESTION], stdin=subprocess.DEVNULL, capture_output=True, timeout=_PATIENCE
+            [str(python), "-I", "-c", _QUERY], stdin=subprocess.DEVNULL, capture_output=True, timeout=_TIMEOUT
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"cannot be run: {error}"
     version, *jax = answer.stdout.decode(errors="replace").split() or [""]
     if answer.returncode or not re.fullmatch(r"\d+\.\d+\.\d+", version):
         return "is no Python that can be asked"
-    return _lacks(_numbers(version), jax[0] if jax else None)
+    return _missing(_numbers(version), jax[0] if jax else None)
 
 
-def choose(
-    named: str | None, root: Path, environ: Mapping[str, str], *, origin: str = "--python", probe: Probe = probe
+def choose_interpreter(
+    named: str | None,
+    root: Path,
+    environ: Mapping[str, str],
+    *,
+    origin: str = "--python",
+    probe: InterpreterProbe = unusable_reason,
 ) -> Interpreter:
-    """The interpreter for the project at ``root``; ``origin`` tells who named ``named``.
+    """The interpreter for the project at ``root``; ``origin`` is where ``named`` was configured.
 
     Raises:
         GradhookError: the named one is missing or has no JAX, or none was found: with all that was tried.
@@ -93,11 +98,11 @@ def choose(
             return Interpreter(python, why, tuple(tried))
         tried.append(f"{why}: {python} ({reason})")
     listed = "".join(f"\n  {line}" for line in tried)
-    hooked = _HOOKED if environ.get("PRE_COMMIT") else ""
+    hooked = _HOOK_REMEDY if environ.get("PRE_COMMIT") else ""
     raise GradhookError(f"no Python with JAX was found for {root}; tried:{listed}", _REMEDY + hooked)
 
 
-def _named(named: str, environ: Mapping[str, str], origin: str, probe: Probe) -> Interpreter:
+def _named(named: str, environ: Mapping[str, str], origin: str, probe: InterpreterProbe) -> Interpreter:
     path = Path(named).expanduser()
     if len(path.parts) == 1 and not path.exists():
         path = Path(shutil.which(named, path=environ.get("PATH")) or named)
@@ -123,7 +128,7 @@ def _candidates(root: Path, environ: Mapping[str, str]) -> Iterator[tuple[str, P
 
 
 def _active(environ: Mapping[str, str]) -> Iterator[Path]:
-    """Virtual environments on PATH, in order; the own one only where it was not pre-commit that put it there."""
+    """Virtual environments on PATH, in order; our own unless pre-commit put it there."""
     for entry in environ.get("PATH", "").split(os.pathsep):
         environment = Path(entry).parent
         if entry and (environment / "pyvenv.cfg").is_file() and _python(environment).exists():
@@ -133,7 +138,7 @@ def _active(environ: Mapping[str, str]) -> Iterator[Path]:
 
 
 def _upwards(root: Path) -> Iterator[Path]:
-    """The project and what is around it, up to the edge of the repository: workspaces share an environment."""
+    """The project and its parents up to the repository: workspaces share an environment."""
     for folder in (root, *root.parents):
         yield folder
         if (folder / ".git").exists():
@@ -146,8 +151,8 @@ def _python(environment: Path) -> Path:
     return environment / _BIN / _EXE
 
 
-def _lacks(python: tuple[int, ...], jax: str | None) -> str:
-    """What is missing in an environment with these versions."""
+def _missing(python: tuple[int, ...], jax: str | None) -> str:
+    """The reason why an environment with these versions is not enough; empty if it is."""
     if python < _OLDEST_PYTHON:
         return f"is Python {_dotted(python[:2])}, gradhook needs {_dotted(_OLDEST_PYTHON)} or newer"
     if jax is None:
@@ -176,5 +181,5 @@ def _dotted(numbers: tuple[int, ...]) -> str:
 
 
 def _same(one: Path, other: Path) -> bool:
-    """Whether two paths are one interpreter of one environment; environments may share a binary, but not a folder."""
+    """Whether two paths are one interpreter; environments may share a binary but not a folder."""
     return one.parent.absolute() == other.parent.absolute() and one.resolve() == other.resolve()

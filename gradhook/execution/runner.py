@@ -1,4 +1,4 @@
-"""How do the targets of one project get their answers: from what is kept, else from workers?"""
+"""Check the targets of one project: from the cache where possible, else by workers."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from gradhook import __version__
-from gradhook.execution.interpreter import choose
-from gradhook.execution.project_cache import Answers, Memory, memory, platform
-from gradhook.execution.supervisor.pool import Launched, desk, launch
-from gradhook.model.protocol import Answered, Began, Depended, Discovered, Job, Message, Request
+from gradhook.execution.cache.passes import Recalled
+from gradhook.execution.interpreter import choose_interpreter
+from gradhook.execution.project_cache import Collected, ProjectCache, open_project_cache, requested_platform
+from gradhook.execution.supervisor.pool import interactive_worker, launch
+from gradhook.model.protocol import Answered, Began, DependencyReport, Discovered, Message, Request
+from gradhook.model.report import ProjectResult
 from gradhook.model.results import LEFT_OUT, UNCLAIMED, CheckSettings, Outcome, Target, TargetReport, Verdict
 from gradhook.projects.discovery import Project
-from gradhook.projects.suppressions import hear
+from gradhook.projects.suppressions import apply_suppressions
 
 Progress = Callable[[Target, str], None]
-"""Hears which target is at which stage: ``"import"``, ``"start"``, the name of a case, at last its verdict."""
-Ran = tuple[tuple[TargetReport, ...], dict[str, Any], bool]
+"""Called with a target and its stage: ``"import"``, ``"start"``, the name of a case, at last its verdict."""
 
 
 @dataclass(frozen=True)
-class Way:
-    """How the projects of a run are checked, and since when."""
+class RunOptions:
+    """Options that all projects of a run share; ``start`` is its ``time.monotonic``."""
 
     start: float
     progress: Progress | None
@@ -34,85 +34,110 @@ class Way:
     account: bool
 
 
-def run(project: Project, way: Way) -> Ran:
-    """The reports about one project, what they rest on, and whether something cut it short.
+def run(project: Project, options: RunOptions) -> ProjectResult:
+    """Check one project; the result of the cache and of workers.
 
     Raises:
         GradhookError: the project has no interpreter with JAX, or its workers cannot run.
     """
-    known = Memory(project.config, os.environ) if way.account else memory(project.config, os.environ)
-    python = known.python()
+    if options.account:
+        cache = ProjectCache(project.config, os.environ)
+    else:
+        cache = open_project_cache(project.config, os.environ)
+    python = cache.python()
     asked = [job.number for job in project.jobs if job.number not in project.left_out]
-    recalled = known.recall(python.path, project.jobs, asked, _import_paths(project))
-    rest = project.without(recalled.reports)
-    launched = Launched((), recalled.environment)
-    answers = Answers(dict(recalled.reports))
-    if way.progress:
+    recalled = cache.recall(python.path, project.jobs, asked, _import_paths(project))
+    if options.progress:
         for report in recalled.reports.values():
-            way.progress(report.target, report.verdict.value)
-    if rest.targets:
-        launched = _launch(rest, python.path, known, answers, way)
-        known.keep(project.jobs, answers, launched.environment)
-    reports = _in_order(project, [*answers.in_order(), *recalled.discovered])
+            options.progress(report.target, report.verdict.value)
+    recalled, collected, result = _answered(
+        project, recalled, partial(_launch, python=python.path, cache=cache, options=options)
+    )
+    cache.keep(project.jobs, collected, result.environment)
+    reports = _in_order(project, [*collected.in_order(), *recalled.discovered])
     ours = {"gradhook": __version__, "interpreter": str(python.path), "interpreter_from": python.why}
-    off = {"cache": f"off: {known.trouble}"} if known.trouble else {}
-    return reports, {**launched.environment, **ours, **off}, launched.interrupted
+    off = {"cache": f"off: {cache.unavailable}"} if cache.unavailable else {}
+    return ProjectResult(reports, {**result.environment, **ours, **off}, result.interrupted)
 
 
-def _launch(project: Project, python: Path, known: Memory, answers: Answers, way: Way) -> Launched:
+def _answered(
+    project: Project, recalled: Recalled, start: Callable[[Project, Collected], ProjectResult]
+) -> tuple[Recalled, Collected, ProjectResult]:
+    """All answers: the recalled ones that the modules imported for the others leave valid, and those others."""
+    while True:
+        collected = Collected(dict(recalled.reports))
+        rest = project.without(recalled.reports)
+        if not rest.targets:
+            return recalled, collected, ProjectResult(environment=recalled.environment)
+        result = start(rest, collected)
+        disturbed = recalled.disturbed(collected.depended)
+        if result.interrupted or not disturbed:
+            return recalled, collected, result
+        recalled = recalled.without(disturbed)
+
+
+def _launch(
+    project: Project, collected: Collected, python: Path, cache: ProjectCache, options: RunOptions
+) -> ProjectResult:
     settings = project.config.settings
     return launch(
         python,
-        replace(_request(project, way.account), trace=known.on is not None),
+        replace(request(project, options.account), record_dependencies=cache.on is not None),
         timeout=settings.timeout,
         memory=settings.max_memory,
         workers=settings.jobs,
-        times=way.times,
-        until=None if settings.max_seconds is None else way.start + settings.max_seconds,
-        platform=platform(project.config),
-        on_message=partial(_follow, {job.number: job.target for job in project.jobs}, answers, way.progress),
+        times=options.times,
+        first=cache.failed([job for job in project.jobs if job.number not in project.left_out]),
+        until=None if settings.max_seconds is None else options.start + settings.max_seconds,
+        platform=requested_platform(project.config),
+        on_message=partial(_collect, {job.number: job.target for job in project.jobs}, collected, options.progress),
     )
 
 
 def _in_order(project: Project, reports: Iterable[TargetReport]) -> tuple[TargetReport, ...]:
-    """In the order of the jobs; what was discovered comes after, in the order of the modules."""
+    """Reports in the order of the jobs; discovered ones after them, in the order of the modules."""
     jobs = project.jobs
     place = {job.target: job.number for job in reversed(jobs)}
-    module = {_module(job): job.number for job in reversed(jobs)}
+    module = {job.target.module_key: job.number for job in reversed(jobs)}
 
     def key(report: TargetReport) -> tuple[int, int]:
         target = report.target
-        return place.get(target, len(jobs)), module.get((target.module, target.path), len(jobs))
+        return place.get(target, len(jobs)), module.get(target.module_key, len(jobs))
 
     return tuple(sorted(reports, key=key))
 
 
 @contextmanager
-def asking(
+def interactive(
     project: Project, python: str | None = None, discovered: Callable[[Target], None] = lambda target: None
 ) -> Iterator[Callable[[int], TargetReport]]:
-    """What answers the jobs of a project one by one, when it is asked, in one worker that starts with the first.
+    """A function that examines a job of the project on demand, in one worker for all.
 
-    ``python`` is the interpreter where the settings name none; ``discovered`` hears of claims that the scan missed.
+    ``python`` is the interpreter where the settings name none; ``discovered`` is called for claims the scan missed.
 
     Raises:
-        GradhookError: the project has no interpreter with JAX; when asked, its worker cannot run.
+        GradhookError: the project has no interpreter with JAX; when a job is examined, its worker cannot run.
     """
     config, settings = project.config, project.config.settings
-    chosen = choose(settings.python or python, config.root, os.environ, origin=config.origins["python"])
-    with desk(
+    chosen = choose_interpreter(settings.python or python, config.root, os.environ, origin=config.origins["python"])
+    with interactive_worker(
         chosen.path,
-        _request(project),
+        request(project),
         timeout=settings.timeout,
         memory=settings.max_memory,
-        platform=platform(config),
+        platform=requested_platform(config),
         on_message=lambda message: discovered(message.job.target) if isinstance(message, Discovered) else None,
     ) as ask:
-        yield lambda number: hear(config, project.scan, (_lenient(ask(number)),), whole=False).targets[0]
+
+        def answer(number: int) -> TargetReport:
+            report = _unclaimed_as_skip(ask(number))
+            return apply_suppressions(config, project.scan, (report,), whole=False).targets[0]
+
+        yield answer
 
 
-def _lenient(report: TargetReport) -> TargetReport:
-    """Of a rule that nobody asked about, what goes wrong with the inputs that were made up for it is no error."""
+def _unclaimed_as_skip(report: TargetReport) -> TargetReport:
+    """The report, as a skip if it has errors about an unclaimed rule: its inputs were generated."""
     errors = [finding for finding in report.findings if finding.verdict is Verdict.ERROR]
     if report.target.source != "rule" or not errors or any(error.code == LEFT_OUT for error in errors):
         return report
@@ -121,34 +146,30 @@ def _lenient(report: TargetReport) -> TargetReport:
     return replace(report, verdict=Verdict.SKIP, outcomes=(Outcome(UNCLAIMED, Verdict.SKIP, note=note),), findings=())
 
 
-def _request(project: Project, account: bool = False) -> Request:
+def request(project: Project, account: bool = False) -> Request:
     root, settings = project.config.root, project.config.settings
-    shared = {f.name: getattr(settings, f.name) for f in fields(CheckSettings) if f.name != "account"}
+    shared = {f.name: getattr(settings, f.name) for f in fields(CheckSettings) if f.name != "trace"}
     jobs = project.jobs
-    modules = {_module(job) for job in jobs if job.number not in project.left_out}
-    needed = tuple(job for job in jobs if _module(job) in modules)
+    # Every job of a module that is imported: the worker reports claims without a job as new ones.
+    modules = {job.target.module_key for job in jobs if job.number not in project.left_out}
+    needed = tuple(job for job in jobs if job.target.module_key in modules)
     skip = tuple(job.number for job in needed if job.number in project.left_out)
-    checks = CheckSettings(**shared, account=account)
-    return Request(str(root), _import_paths(project), needed, checks, skip, slow=settings.slow)
+    checks = CheckSettings(**shared, trace=account)
+    return Request(str(root), _import_paths(project), needed, checks, skip, taken=len(jobs), slow=settings.slow)
 
 
 def _import_paths(project: Project) -> tuple[str, ...]:
-    """From where a worker imports before it looks elsewhere."""
+    """The folders that a worker imports from first."""
     root = project.config.root
     return tuple(str(path) for path in (root, root / "src") if path.is_dir())
 
 
-def _module(job: Job) -> tuple[str, str]:
-    """What is imported for a job; a claim that no job is about would be taken for a discovery, so all of them go."""
-    return job.target.module, job.target.path
-
-
-def _follow(targets: dict[int, Target], answers: Answers, progress: Progress | None, message: Message) -> None:
-    """Keep what workers say, and tell ``progress`` of it in its own words."""
+def _collect(targets: dict[int, Target], collected: Collected, progress: Progress | None, message: Message) -> None:
+    """Collect the reports and dependencies in workers' messages, and report progress."""
     if isinstance(message, Answered):
-        answers.reports[message.number] = _lenient(message.report)
-    if isinstance(message, Depended):
-        answers.depended.append(message)
+        collected.reports[message.number] = _unclaimed_as_skip(message.report)
+    if isinstance(message, DependencyReport):
+        collected.depended.append(message)
     if isinstance(message, Discovered):
         targets[message.job.number] = message.job.target
     if progress and isinstance(message, Began):

@@ -1,8 +1,8 @@
-"""Did a line of the protocol come from the worker's own loop, whole and in its place?
+"""Sign the lines of the protocol, so that a line which user code writes is detected.
 
 User code runs in the worker's process and can find the protocol's descriptor. So both ends share a key, which the
-worker reads before any user code runs, and each line carries a keyed hash of its number and text: what others write,
-repeat, leave out or move is no line of ours. Code that looks for the key in the memory of its own process finds it.
+worker reads before any user code runs, and each line carries a keyed hash of its number and text: a line that is
+written, repeated, left out or moved is detected. Code that looks for the key in the memory of its own process finds it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _SIZE = 16
 
 
 class ForgedError(Exception):
-    """A line that is not what the worker's loop had to say next."""
+    """A line that the worker's own loop did not send, or not in this place."""
 
 
 def new_key() -> str:
@@ -25,31 +25,31 @@ def new_key() -> str:
     return secrets.token_hex(_SIZE)
 
 
-def sealer(key: str) -> Callable[[str], str]:
-    """A function that seals one line after the other."""
+def signer(key: str) -> Callable[[str], str]:
+    """A function that signs one line after the other."""
     numbers = itertools.count()
     return lambda text: f"{_hash(key, next(numbers), text)} {text}"
 
 
-def opener(key: str) -> Callable[[str], str | None]:
-    """A function that takes the seals off again, one line after the other.
+def verifier(key: str) -> Callable[[str], str | None]:
+    """A function that verifies one line after the other and removes the signatures.
 
-    It gives ``None`` for lines before the first sealed one, which an interpreter prints that is set up to, and raises
+    It returns ``None`` for lines before the first signed one, which an interpreter may print at its start, and raises
     ``ForgedError`` for all others that are not in their place.
     """
     read = 0
 
-    def opened(line: str) -> str | None:
+    def verify(line: str) -> str | None:
         nonlocal read
-        seal, _, text = line.partition(" ")
-        if hmac.compare_digest(seal.encode(), _hash(key, read, text).encode()):
+        signature, _, text = line.partition(" ")
+        if hmac.compare_digest(signature.encode(), _hash(key, read, text).encode()):
             read += 1
             return text
         if read:
             raise ForgedError
         return None
 
-    return opened
+    return verify
 
 
 def _hash(key: str, number: int, text: str) -> str:

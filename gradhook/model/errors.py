@@ -1,4 +1,4 @@
-"""What went wrong, and what can the user do about it?"""
+"""The error that ends a command with a message and a remedy."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ LONGEST = 8000
 
 
 class GradhookError(Exception):
-    """A mistake in usage, configuration or surroundings: one line that says what, one that says the remedy.
+    """A mistake in usage, configuration or surroundings, with a message and a remedy.
 
     The command line prints both and exits with 2; a traceback of ours never reaches the user.
     """

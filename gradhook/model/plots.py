@@ -1,4 +1,4 @@
-"""Which numbers does a picture of an answer need? Derivatives and steps only, never a user's arrays."""
+"""The numbers that plots of a result are drawn from: derivatives and steps, never a user's arrays."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Numbers = tuple[float, ...]
 class Curve:
     """How central differences approach one derivative, from the coarsest step to the finest.
 
-    ``of`` names the derivative (``d out / d x[1]``), ``shape`` is a word of ``model.Smoothness``. ``noise`` is how far
+    ``of`` names the derivative (``d out / d x[1]``), ``shape`` is a word of ``Smoothness``. ``noise`` is how far
     rounding alone may move each of the ``central`` differences. Where the function is not smooth, ``left`` and
     ``right`` are the one-sided differences; elsewhere they are empty. A difference that could not be taken is nan.
     """

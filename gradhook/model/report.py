@@ -1,4 +1,4 @@
-"""What does one run of gradhook tell: about targets, and beside them?"""
+"""The report of one run: targets, notices, ignored findings and weakened claims."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gradhook.model.results import TargetReport, Verdict, worst
 
 @dataclass(frozen=True)
 class Notice:
-    """Something worth saying about a place in the code that is no answer about a target (GRD501, GRD502, …)."""
+    """A remark about a place in the code that is no result of a target (GRD501, GRD502, …)."""
 
     code: str
     path: str
@@ -20,12 +20,15 @@ class Notice:
     root: str = field(default="", compare=False)
     """The project that ``path`` starts at, as long as it does."""
     lines: tuple[int, ...] = field(default=(), compare=False)
-    """Where a comment speaks of it, besides ``line``."""
+    """Further lines whose comments may ignore it, besides ``line``."""
 
 
 @dataclass(frozen=True)
 class Ignored:
-    """A finding or a notice that somebody asked not to hear of, and who did; ``target`` is empty for a notice."""
+    """A finding or a notice that was ignored, and the setting or comment that did so.
+
+    ``target`` is empty for a notice.
+    """
 
     code: str
     by: str
@@ -40,7 +43,7 @@ class Ignored:
 
 @dataclass(frozen=True)
 class Change:
-    """A claim or a setting that asks less than at the revision compared with (GRD505).
+    """A claim or a setting that is weaker than at the revision compared with (GRD505).
 
     ``kind`` is ``"removed"``, ``"loosened"``, or ``"changed"`` where only the text is known; ``subject`` is the name of
     a target, a file, or ``"configuration"``; ``what`` is an option, a setting, ``"claim"`` or ``"comment"``.
@@ -56,6 +59,16 @@ class Change:
 
 
 @dataclass(frozen=True)
+class ProjectResult:
+    """Reports about the targets of one project, what they were made with, and whether an interrupt ended the run."""
+
+    reports: tuple[TargetReport, ...] = ()
+    environment: Mapping[str, Any] = field(default_factory=dict)
+    interrupted: bool = False
+    """Whether Ctrl-C ended the run: targets without a report were not examined."""
+
+
+@dataclass(frozen=True)
 class Report:
     """One run of ``gradhook check``."""
 
@@ -66,14 +79,14 @@ class Report:
     seconds: float = 0.0
     ignored: tuple[Ignored, ...] = ()
     against: tuple[Change, ...] | None = None
-    """What asks less than at the revision that was named; none when none was named."""
+    """What is weaker than at the revision named with ``--against``; None without one."""
     interrupted: bool = False
     unanswered: tuple[str, ...] = ()
     """The names of the targets that an interrupt left without an answer."""
 
     @property
     def counts(self) -> dict[Verdict, int]:
-        """How many targets have each verdict; of advice, which is no target's verdict, how many findings there are."""
+        """The number of targets with each verdict, and of pieces of advice, which is no target's verdict."""
         advised = sum(f.verdict is Verdict.ADVICE for t in self.targets for f in t.findings)
         return {v: sum(t.verdict is v for t in self.targets) for v in Verdict} | {Verdict.ADVICE: advised}
 

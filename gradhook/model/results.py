@@ -1,4 +1,4 @@
-"""Which records travel through gradhook, from a target found in a file to the report about it?"""
+"""Records of targets, findings, outcomes and target reports."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # what most reports lack is loaded by those who make or read it
+if TYPE_CHECKING:  # most reports lack these: loaded only where they are made or read
     from gradhook.model.plots import Curve, Jacobian, Staircase
-    from gradhook.model.trace import Account
+    from gradhook.model.trace import CaseTrace
 
 RTOL = 2e-10
 """Default relative tolerance; ``benchmarks/verdicts.py`` scans the public functions of JAX that it was chosen from."""
@@ -17,6 +17,8 @@ UNCLAIMED = "GRD501"
 """A custom rule without a claim."""
 Mode = str
 """``"fwd"`` (jvp) or ``"rev"`` (vjp)."""
+ModuleKey = tuple[str, str]
+"""Dotted name and path of a module: one file may be imported under several names."""
 
 
 class Verdict(StrEnum):
@@ -46,7 +48,7 @@ class ClaimKind(StrEnum):
     EXACT = "exact"
     SURROGATE = "surrogate"
     RULE = "rule"
-    """Nothing: a custom rule that nobody vouches for. What holds of every rule is asked of it all the same."""
+    """Nothing: a custom rule without a claim. What holds of every rule is checked all the same."""
 
 
 class Smoothness(StrEnum):
@@ -78,23 +80,28 @@ class Target:
     source: str = "decorator"
     """``"decorator"``, ``"call"``, ``"config"``, or ``"rule"`` for a custom rule without a claim."""
     unreachable: str = ""
-    """Why an import cannot deliver this annotation, as far as the text of the file tells; empty when it can."""
+    """Why an import cannot deliver this annotation, as far as the source shows; empty when it can."""
     mark_path: str = ""
     """The file of line ``mark``, when it is not ``path``: a decorator stored in one module, used in another."""
     lines: tuple[int, ...] = field(default=(), compare=False)
-    """The lines of the decorator and of the ``def``: where a comment speaks of this target."""
+    """The lines of the decorator and of the ``def``, whose comments may ignore findings of this target."""
     column: int = field(default=0, compare=False)
     """Where on line ``mark`` the annotation's call begins."""
 
     @property
+    def module_key(self) -> ModuleKey:
+        """The module that is imported for the target: its dotted name and its file."""
+        return self.module, self.path
+
+    @property
     def name(self) -> str:
-        """``module:qualname``, the name under which the report and the command line know the target."""
+        """``module:qualname``, the name of the target in reports and on the command line."""
         return f"{self.module}:{self.qualname}"
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What a code asks; the page in ``rules/`` explains it."""
+    """A code with its name and the question that it answers; the page in ``rules/`` explains it."""
 
     code: str
     name: str
@@ -103,11 +110,11 @@ class Rule:
 
 @dataclass(frozen=True)
 class Finding:
-    """One answer that is no plain pass, with the numbers it rests on.
+    """One result other than a plain pass, with the numbers it rests on.
 
-    ``claimed`` is what JAX's derivative (or the rule) says, ``measured`` what finite differences (or the declared
-    reference) say, ``error`` the error bar of ``measured``, ``resolution`` the smallest relative error that the
-    comparison would have seen.
+    ``claimed`` is the value of JAX's derivative (or of the rule), ``measured`` that of finite differences (or of the
+    declared reference), ``error`` the error bar of ``measured``, ``resolution`` the smallest relative error that the
+    comparison would have found.
     """
 
     code: str
@@ -137,8 +144,8 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Resolved:
-    """The elements of one input leaf that passed: the coarsest resolution among them, and what resolved them.
+class LeafResolution:
+    """The passed elements of one input leaf: their coarsest resolution, and what resolved them.
 
     ``witness`` is ``differences``, ``complex step``, ``equations`` (a proof of 0), or several, joined by commas.
     """
@@ -158,18 +165,18 @@ class Outcome:
     findings: tuple[Finding, ...] = ()
     resolution: float | None = None
     note: str = ""
-    """Why a question does not apply (``SKIP``), or what a reader should know about a pass."""
+    """Why a check does not apply (``SKIP``), or a remark on a pass."""
     curve: Curve | None = None
     """Of a pass: that of its worst resolved element."""
     jacobian: Jacobian | None = None
     staircases: tuple[Staircase, ...] = ()
-    leaves: tuple[Resolved, ...] = ()
+    leaves: tuple[LeafResolution, ...] = ()
     """Of a comparison of derivatives: each input leaf on its own."""
 
 
 @dataclass(frozen=True)
-class Progress:
-    """An answer, told as soon as it is there, and the codes of the questions about its case that are still open."""
+class OutcomeUpdate:
+    """An outcome sent as soon as it is there, and the codes that are still open for its case."""
 
     outcome: Outcome
     open: tuple[str, ...]
@@ -188,7 +195,7 @@ class Seconds:
 
     @property
     def total(self) -> float:
-        """All of it; reports of an earlier gradhook do not tell the wall time."""
+        """All of it; reports of an earlier gradhook lack the wall time."""
         return self.wall or self.compile + self.run
 
 
@@ -207,16 +214,16 @@ class TargetReport:
     output: str = ""
     """What the user's code printed while it was checked (the end of it), for findings that did not pass."""
     ignore: tuple[str, ...] = ()
-    """The codes that the annotation does not want to hear of; ``ignoring`` heeds them, the answers here are all."""
-    accounts: tuple[Account, ...] = ()
-    """How each case was examined, when somebody asked for it."""
+    """The codes that the annotation ignores; ``findings`` holds them still, ``suppressions`` applies them."""
+    traces: tuple[CaseTrace, ...] = ()
+    """How each case was examined, with the setting ``trace`` only."""
 
 
 LEFT_OUT = "GRD912"
 
 
-def left_out(target: Target, why: str, help: str) -> TargetReport:
-    """The report about a target that was on purpose not examined, which is neither good nor bad news about it."""
+def left_out_report(target: Target, why: str, help: str) -> TargetReport:
+    """The report about a target that was on purpose not examined, which is neither good nor bad."""
     finding = Finding(LEFT_OUT, Verdict.SKIP, f"left out {why}", path=target.path, line=target.line, help=help)
     outcome = Outcome(LEFT_OUT, Verdict.SKIP, findings=(finding,), note=finding.message)
     return TargetReport(target, Verdict.SKIP, (outcome,), (finding,))
@@ -224,7 +231,7 @@ def left_out(target: Target, why: str, help: str) -> TargetReport:
 
 @dataclass(frozen=True)
 class CheckSettings:
-    """What the numeric side has to know of the settings; an annotation's own options go before these."""
+    """The settings that the numeric side uses; an annotation's own options go before these."""
 
     order: int = 1
     modes: tuple[Mode, ...] | None = None
@@ -233,8 +240,8 @@ class CheckSettings:
     seed: int = 0
     self_test: bool = False
     curves: bool = False
-    account: bool = False
-    """Whether reports tell how each case was examined."""
+    trace: bool = False
+    """Whether reports hold how each case was examined."""
 
 
 _GRAVEST_FIRST = {
@@ -243,10 +250,10 @@ _GRAVEST_FIRST = {
 
 
 def gravest_first(findings: list[Finding]) -> tuple[Finding, ...]:
-    """Findings in the order in which a reader wants them; equals keep the order of the checks.
+    """Sort findings by severity; equals keep the order of the checks.
 
     Advice that several cases give in the same words is there once.
     """
-    said = {(f.code, f.message): f for f in reversed(findings) if f.verdict is Verdict.ADVICE}
-    once = [f for f in findings if f.verdict is not Verdict.ADVICE or said[f.code, f.message] is f]
+    first_advice = {(f.code, f.message): f for f in reversed(findings) if f.verdict is Verdict.ADVICE}
+    once = [f for f in findings if f.verdict is not Verdict.ADVICE or first_advice[f.code, f.message] is f]
     return tuple(sorted(once, key=lambda f: _GRAVEST_FIRST[f.verdict]))

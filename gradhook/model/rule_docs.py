@@ -1,4 +1,4 @@
-"""Which codes are there, and what does the page of each say?"""
+"""The codes and their pages in ``checks/rules``."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _PART = re.compile(r"^## (.+)\n\n", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Page:
-    """The page of a code: what it asks, which verdict it gives, and its parts by their headings, as Markdown."""
+class RulePage:
+    """The page of a code: its question, its verdict, and its parts by their headings, as Markdown."""
 
     code: str
     name: str
@@ -37,7 +37,7 @@ def codes() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in FOLDER.glob("GRD*.md")))
 
 
-def page(code: str) -> Page:
+def page(code: str) -> RulePage:
     """The page of a code that exists."""
     text = (FOLDER / f"{code}.md").read_text(encoding="utf-8")
     title = _TITLE.match(text)
@@ -48,10 +48,10 @@ def page(code: str) -> Page:
     parts = {name: body.strip() for name, body in zip(rest[::2], rest[1::2], strict=True)}
     when = _WHEN.search(text)
     fails, advice = (" ".join((words or "").split()) for words in when.groups()) if when else ("", "")
-    return Page(code, title[2], title[3], verdict[1], parts, text, fails, advice)
+    return RulePage(code, title[2], title[3], verdict[1], parts, text, fails, advice)
 
 
-def pages(prefixes: Iterable[str]) -> tuple[Page, ...]:
+def pages(prefixes: Iterable[str]) -> tuple[RulePage, ...]:
     """The pages of all codes that begin with one of the prefixes, each once."""
     wanted = tuple(prefix.upper() for prefix in prefixes)
     return tuple(page(code) for code in codes() if code.startswith(wanted))

@@ -1,4 +1,4 @@
-"""What is told of how a target was examined, for somebody who asks for it? Numbers and words, never whole arrays."""
+"""How a target was examined, for ``gradhook explain``: numbers and words, never whole arrays."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gradhook.model.plots import Curve
 
 
 @dataclass(frozen=True)
-class Drawn:
+class InputTrace:
     """One array or number among the arguments: where it came from, where it may move, and whether it does.
 
     ``low`` and ``high`` are its smallest and largest value.
@@ -24,10 +24,10 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """What one mode claims beside what differences measure: all elements in numbers, and the worst one as it is.
+class DerivativeTrace:
+    """What one mode gives beside finite differences: all elements in numbers, and the worst one.
 
-    ``fault`` says why there is no claim; then there is nothing else. ``curve`` is the worst element's ladder.
+    ``fault`` is the reason why there is no derivative; then there is nothing else. ``curve`` shows the worst element.
     """
 
     what: str
@@ -51,12 +51,12 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Account:
+class CaseTrace:
     """How one case was examined."""
 
     case: str
-    inputs: tuple[Drawn, ...] = ()
+    inputs: tuple[InputTrace, ...] = ()
     outputs: tuple[str, ...] = ()
     lines: str = ""
     remarks: tuple[str, ...] = ()
-    comparisons: tuple[Comparison, ...] = ()
+    comparisons: tuple[DerivativeTrace, ...] = ()

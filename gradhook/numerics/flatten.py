@@ -75,22 +75,30 @@ class FlatLayout:
         """The name of every element of the vector."""
         return tuple(label for leaf in self.leaves for label in leaf.labels())
 
+    def structs(self) -> list[Any]:
+        """Smoothness and dtype of each leaf of a vector that is split."""
+        kinds = [(leaf.shape, jnp.dtype("complex128" if leaf.complex else "float64")) for leaf in self.leaves]
+        return [jax.ShapeDtypeStruct(*kind) for kind in kinds]  # type: ignore[no-untyped-call]
+
     def split(self, vector: Any) -> list[Any]:
         """The leaves, float64 or complex128, from a vector (traceable)."""
-        found, start = [], 0
-        for leaf in self.leaves:
-            part = vector[start : start + leaf.size]
-            start += leaf.size
-            if leaf.complex:
-                half = leaf.size // 2
-                part = jax.lax.complex(part[:half], part[half:])
-            found.append(part.reshape(leaf.shape))
-        return found
+        if not self.leaves:
+            return []
+        # One equation, of which the transpose is one as well: slices would be added up again one by one.
+        parts = jax.lax.split(vector, [leaf.size for leaf in self.leaves])
+        return [_shaped(part, leaf) for part, leaf in zip(parts, self.leaves, strict=True)]
 
     def join(self, values: Sequence[Any]) -> Any:
         """The vector from the leaves (traceable)."""
         parts = [_real_parts(value, leaf) for value, leaf in zip(values, self.leaves, strict=True)]
         return jnp.concatenate(parts) if parts else jnp.zeros(0, jnp.float64)
+
+
+def _shaped(part: Any, leaf: LeafInfo) -> Any:
+    if leaf.complex:
+        half = leaf.size // 2
+        part = jax.lax.complex(part[:half], part[half:])
+    return jax.lax.reshape(part, leaf.shape)
 
 
 def _real_parts(value: Any, leaf: LeafInfo) -> Any:

@@ -17,6 +17,7 @@ from gradhook.model.errors import GradhookError
 from gradhook.numerics.finite_difference.richardson import Array
 from gradhook.numerics.fixed_arguments import OpaqueArgument, fixed_names, sample_fixed
 from gradhook.numerics.flatten import FlatLayout, is_array, is_floating, leaf_of, vector_of
+from gradhook.numerics.jaxpr import traverse
 from gradhook.numerics.jaxpr.source import parameter_names
 from gradhook.numerics.sampling import sample
 
@@ -78,6 +79,27 @@ class FlatFunction:
     def jaxpr(self) -> Any:
         """The equations of ``call``, traced once for all that read them; only where it is traceable."""
         return jax.make_jaxpr(self.call)(self.point)
+
+    @cached_property
+    def leaf_jaxpr(self) -> Any:
+        """The equations of ``to_leaves``, traced once for all that read them; only where it is traceable."""
+        return jax.make_jaxpr(self.to_leaves)(self.inputs.structs())
+
+    @cached_property
+    def replayed(self) -> FlatFunction:
+        """The same function, run from its equations instead of the user's Python code; where it is traceable.
+
+        Rules are still the user's code. What an equation raises lacks the user's lines: ask the function itself then.
+        """
+        whole, leaves = traverse.function_of(self.jaxpr), traverse.function_of(self.leaf_jaxpr)
+        made = replace(
+            self,
+            call=lambda vector: whole(vector)[0],
+            of_leaves=lambda moved: self.outputs.join(leaves(*moved)),
+            to_leaves=lambda moved: leaves(*moved),
+        )
+        made.__dict__.update(jaxpr=self.jaxpr, leaf_jaxpr=self.leaf_jaxpr)
+        return made
 
     def at(self, point: Array) -> FlatFunction:
         """The same function held at another point; a traceable one has the same equations there."""
@@ -194,7 +216,9 @@ def flatten_function(function: Callable[..., Any], arguments: BoundArguments) ->
 def _promote(value: Any) -> Any:
     if not is_floating(value):
         return jnp.asarray(value) if is_array(value) and isinstance(value, np.ndarray) else value
-    return jnp.asarray(value).astype(jnp.promote_types(jnp.asarray(value).dtype, jnp.float64))
+    given = value if hasattr(value, "dtype") else np.asarray(value)
+    wide = jnp.promote_types(given.dtype, jnp.float64)
+    return jnp.asarray(given if given.dtype == wide else np.asarray(given).astype(wide))
 
 
 def _top(path: tuple[Any, ...], names: Sequence[str]) -> str:

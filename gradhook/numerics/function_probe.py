@@ -181,7 +181,7 @@ class FunctionProbe:
         if not self.held.traceable or "rev" not in (self.options.modes or MODES):
             return []
         try:
-            return gradient_dtypes(self.function, self.arguments)
+            return gradient_dtypes(self.held)
         except Exception:  # GRD102 reports what reverse mode raises
             return []
 

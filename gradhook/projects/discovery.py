@@ -1,4 +1,4 @@
-"""Which projects do paths touch, and what is there to check in each?
+"""Find the projects that paths touch, and the targets in each.
 
 Every file belongs to its nearest project root; each project has its own configuration, interpreter and workers.
 """
@@ -23,28 +23,28 @@ from gradhook.scan.globs import excluder
 if TYPE_CHECKING:
     from gradhook.model.protocol import Job
 
-Read = Callable[[Path, Mapping[str, Any], Mapping[str, str], Source], Config]
+ConfigReader = Callable[[Path, Mapping[str, Any], Mapping[str, str], Source], Config]
 _FOREIGN = frozenset({"site-packages", "node_modules"})
 
 
 @dataclass(frozen=True)
 class Project:
-    """What is to be checked below one root: what the scan found there and what the configuration names."""
+    """The targets below one project root: those of the scan and those of the configuration."""
 
     config: Config
     scan: Scan
     configured: tuple[ConfiguredTarget, ...] = ()
     left_out: frozenset[int] = frozenset()
-    """The jobs that were not asked about: their claims are known to the worker, but it does not examine them."""
+    """Numbers of jobs that are not examined; the worker gets them, as it must match every claim of a module."""
     whole: bool = False
     """Whether all files of the project were scanned."""
 
     @property
     def jobs(self) -> tuple[Job, ...]:
-        """The targets of the scan, then those of the configuration, then custom rules that nobody claims."""
+        """The targets of the scan, then those of the configuration, then unclaimed custom rules."""
         named = [(_target(found, self.config), found.options) for found in self.configured]
         scanned = [(target, None) for target in self.scan.targets]
-        rules = [(target, None) for target in self.scan.unclaimed] if self._minds_rules else []
+        rules = [(target, None) for target in self.scan.unclaimed] if self._checks_unclaimed_rules else []
         if not (scanned or named or rules):
             return ()
         from gradhook.model.protocol import (
@@ -54,18 +54,18 @@ class Project:
         return tuple(Job(n, *pair) for n, pair in enumerate([*scanned, *named, *rules]))
 
     @property
-    def _minds_rules(self) -> bool:
+    def _checks_unclaimed_rules(self) -> bool:
         settings = self.config.settings
         return settings.unclaimed != "ignore" and not UNCLAIMED.startswith(settings.ignore or ("none",))
 
     @property
     def claimed(self) -> tuple[Target, ...]:
-        """Of what is going to be checked that which somebody vouches for."""
+        """The targets to check that have a claim."""
         return tuple(target for target in self.targets if target.claim is not ClaimKind.RULE)
 
     @property
     def targets(self) -> tuple[Target, ...]:
-        """What is going to be checked."""
+        """The targets to check."""
         return tuple(job.target for job in self.jobs if job.number not in self.left_out)
 
     def without(self, numbers: Collection[int]) -> Project:
@@ -83,9 +83,9 @@ def find(
     overrides: Mapping[str, Any],
     environ: Mapping[str, str] = os.environ,
     source: Source = NEAREST,
-    read: Read = load,
+    read: ConfigReader = load,
 ) -> tuple[Project, ...]:
-    """The projects that ``paths`` (none: the working directory) touch, with the targets in them.
+    """The projects that ``paths`` touch (none: the working directory), with their targets.
 
     What a configuration names belongs to its project as a whole: it is taken when no path was given, a folder around
     the project was, its configuration file, or the very file that the named target is in. ``read``
@@ -102,14 +102,14 @@ def find(
     )
 
 
-def entire(
+def whole_projects(
     roots: Sequence[Path],
     overrides: Mapping[str, Any],
     environ: Mapping[str, str] = os.environ,
     source: Source = NEAREST,
-    read: Read = load,
+    read: ConfigReader = load,
 ) -> tuple[Project, ...]:
-    """Each project as a whole, without those inside it; otherwise as ``find``.
+    """Each project as a whole, without the projects inside it; otherwise as ``find``.
 
     Raises:
         GradhookError: a configuration or a file is wrong.
@@ -119,7 +119,7 @@ def entire(
 
 
 def _by_root(given: Sequence[Path], config_of: Callable[[Path], Config]) -> dict[Path, list[Path]]:
-    """The paths of each project, in order; projects inside a folder that was given are given themselves."""
+    """The paths of each project, in order; projects inside a given folder are included."""
     root_of = cache(project_root)
     groups: dict[Path, list[Path]] = {}
     for path in given:
@@ -143,12 +143,15 @@ def roots_below(folder: Path) -> list[Path]:
 
 
 def _project(config: Config, mine: Sequence[Path], roots: Collection[Path], named: Collection[Path]) -> Project:
-    """``mine`` are the paths to scan, ``roots`` those of all projects; without ``named`` paths all is meant."""
+    """Scan one project.
+
+    ``mine`` are the paths to scan, ``roots`` those of all projects; without ``named`` paths the whole project is meant.
+    """
     root = config.root
     prefix = config.prefix("exclude")
     below = [other.relative_to(root) for other in roots if other != root and other.is_relative_to(root)]
     inner = [_glob(prefix + other.as_posix()) for other in below]
-    configured = [found for found in config.targets if not named or _is_meant(found, config, mine)]
+    configured = [found for found in config.targets if not named or _is_selected(found, config, mine)]
     may_be_empty = [path for path in mine if path.is_dir() and (configured or path not in named)]
     empty = {path for path in may_be_empty if not list_folder(path).files}
     found = scan(
@@ -162,8 +165,8 @@ def _project(config: Config, mine: Sequence[Path], roots: Collection[Path], name
     return Project(config, found, tuple(configured), whole=root in mine)
 
 
-def _is_meant(found: ConfiguredTarget, config: Config, given: Sequence[Path]) -> bool:
-    """Whether some path means what the configuration names."""
+def _is_selected(found: ConfiguredTarget, config: Config, given: Sequence[Path]) -> bool:
+    """Whether one of the paths includes a target of the configuration."""
     stem = found.name.partition(":")[0].replace(".", "/")
     files = {base / f"{stem}{end}" for base in (config.root, config.root / "src") for end in (".py", "/__init__.py")}
     files |= {config.file} if config.file else set()

@@ -1,4 +1,4 @@
-"""How does ``pytest --gradhook`` get its items? pytest loads this file in every run, so it must cost nothing."""
+"""The option ``--gradhook`` of pytest; pytest loads this file in every run, so it must cost nothing."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Bring the rest in, if it is wanted."""
+    """Register the plugin with ``--gradhook`` only."""
     if config.getoption("--gradhook"):
-        from gradhook.pytest_plugin.items import Claims
+        from gradhook.pytest_plugin.items import ClaimPlugin
 
         config.addinivalue_line("markers", "gradhook: a derivative that is claimed, checked by gradhook.")
-        config.pluginmanager.register(Claims(config), "gradhook-claims")
+        config.pluginmanager.register(ClaimPlugin(config), "gradhook-claims")

@@ -1,7 +1,7 @@
-"""Which claims are items of pytest, and how does each of them come out?
+"""Claims as items of pytest.
 
-The scan finds them, so that nothing is imported here. One worker for each project and pytest process answers, asked
-for one item after the other: it imports JAX once, and ``-k``, ``--lf``, ``-x`` and pytest-xdist decide what it hears.
+The scan finds them, so that nothing is imported here. One worker for each project and pytest process checks them, one
+item after the other: it imports JAX once, and ``-k``, ``--lf``, ``-x`` and pytest-xdist decide what it checks.
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ from typing import Any
 
 import pytest
 
-from gradhook.cli.display import seen
-from gradhook.execution.runner import asking
+from gradhook.cli.display import displayed
+from gradhook.execution.runner import interactive
 from gradhook.execution.session import Project, find
 from gradhook.model.errors import GradhookError
 from gradhook.model.protocol import Job
 from gradhook.model.report import Report
 from gradhook.model.results import ClaimKind, Target, TargetReport, Verdict
 from gradhook.reporters import terminal
-from gradhook.reporters.formatting import advice, answers, clean, flat
+from gradhook.reporters.display_options import DisplayOptions
+from gradhook.reporters.formatting import advice, clean, decisive_findings, one_line
 
 _WIDTH = 100
 
@@ -38,8 +39,8 @@ class AdviceWarning(pytest.PytestWarning):
     """What lies beyond a claim that holds."""
 
 
-class Claims:
-    """The claims below the paths that pytest was given, and who answers for them."""
+class ClaimPlugin:
+    """The claims below the paths that pytest was given, and the workers that check them."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
@@ -94,19 +95,19 @@ class Claims:
             numbers = {j.target: j.number for j in mine.jobs}
             wanted = mine.only(lambda target: numbers[target] in self.selected[project])
             python = sys.executable if importlib.util.find_spec("jax") else None
-            self._ask[project] = self._desks.enter_context(asking(wanted, python, self.discovered.append))
+            self._ask[project] = self._desks.enter_context(interactive(wanted, python, self.discovered.append))
         return self._ask[project](job.number)
 
 
 class ClaimFile(pytest.File):
     """The claims in a file."""
 
-    def __init__(self, *, claims: Claims, **more: Any) -> None:
+    def __init__(self, *, claims: ClaimPlugin, **more: Any) -> None:
         super().__init__(**more)
         self.claims = claims
 
     def collect(self) -> Iterator[pytest.Item]:
-        """An item for each claim; stacked ones are told apart by a number."""
+        """An item for each claim; stacked ones are numbered."""
         names: Counter[str] = Counter()
         for project, job in self.claims.jobs[self.path.resolve()]:
             name = f"gradhook:{clean(job.target.qualname)}"
@@ -118,7 +119,7 @@ class ClaimFile(pytest.File):
 class ClaimItem(pytest.Item):
     """One claim: an error of its set-up when it could not be run, a failure when it does not hold."""
 
-    def __init__(self, *, claims: Claims, project: int, job: Job, **more: Any) -> None:
+    def __init__(self, *, claims: ClaimPlugin, project: int, job: Job, **more: Any) -> None:
         super().__init__(**more)
         self.claims, self.project, self.job = claims, project, job
         self.answer: TargetReport | None = None
@@ -164,18 +165,18 @@ class ClaimItem(pytest.Item):
         """What the terminal would show of this target, without the file above it and the summary below."""
         report = Report((self.answer,) if self.answer else ())
         projects = [self.claims.projects[self.project]]
-        text = terminal.render(seen(report, projects, Path.cwd()), width=_WIDTH, quiet=True)
+        text = terminal.render(displayed(report, projects, Path.cwd()), DisplayOptions(width=_WIDTH, quiet=True))
         return text.rpartition("\n\n")[0].partition("\n")[2].lstrip()
 
     def _reason(self) -> str:
-        first = answers(self.answer)[0] if self.answer else None
+        first = decisive_findings(self.answer)[0] if self.answer else None
         undecided = self.answer is not None and self.answer.verdict is Verdict.UNDECIDED
-        words = flat(f"{first.code} {first.message}".strip()) if first else ""
+        words = one_line(f"{first.code} {first.message}".strip()) if first else ""
         return f"undecided: {words}" if undecided else words
 
     def _advise(self, answer: TargetReport) -> None:
         for finding in advice(answer):
-            self.warn(AdviceWarning(flat(f"{clean(answer.target.name)}: {finding.code} {finding.message}")))
+            self.warn(AdviceWarning(one_line(f"{clean(answer.target.name)}: {finding.code} {finding.message}")))
 
     def _warn(self) -> None:
         """Claims that only an import can see are no items, which must not go unsaid."""

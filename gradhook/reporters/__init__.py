@@ -1,1 +1,1 @@
-"""How is a report written down? One file per format, each ``render(report, …) -> str``, without any IO."""
+"""Reports in each format, one file per format with ``render(report, …) -> str``, without any IO."""

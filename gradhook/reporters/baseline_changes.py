@@ -1,11 +1,11 @@
-"""Which claims and settings ask less than at another revision, as rows of a table?"""
+"""Claims and settings that are weaker than at another revision, as rows of a table."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from gradhook.model.report import Change, Notice, Report
-from gradhook.reporters.formatting import clean, flat
+from gradhook.reporters.formatting import clean, one_line
 
 CODE = "GRD505"
 HEAD = ("kind", "what", "option", "before", "now", "place")
@@ -15,18 +15,18 @@ _ORDER = ("removed", "loosened", "changed")
 
 
 def rows(report: Report) -> Iterator[tuple[str, ...]]:
-    """One row for each change, the gravest first, in the columns of ``HEAD``; texts on one line, long ones cut."""
+    """One row for each change in the columns of ``HEAD``, the gravest first; long texts are cut."""
     for change in sorted(report.against or (), key=lambda c: _ORDER.index(c.kind) if c.kind in _ORDER else 9):
         yield tuple(map(_short, _cells(change)))
 
 
 def revision(report: Report) -> str:
     """What was compared with."""
-    said = report.settings.get("against")
-    return clean(str(said.get("value"))) if isinstance(said, dict) else "another revision"
+    setting = report.settings.get("against")
+    return clean(str(setting.get("value"))) if isinstance(setting, dict) else "another revision"
 
 
-def others(report: Report) -> tuple[Notice, ...]:
+def other_notices(report: Report) -> tuple[Notice, ...]:
     """The notices that are no row of this table."""
     return tuple(n for n in report.notices if n.code != CODE or not report.against)
 
@@ -43,5 +43,5 @@ def _cells(change: Change) -> tuple[str, ...]:
 
 
 def _short(text: str) -> str:
-    text = flat(text)
+    text = one_line(text)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -1,4 +1,4 @@
-"""What is a surrogate left of, on and right of each boundary, as rows of a table?
+"""The values of a surrogate left of, on and right of each boundary, as rows of a table.
 
 The rows come from the note of GRD207: ``left | on | right of each boundary: x = 0.5: value 0 | 0 | 1, derivative
 1 | 1 | 1, closed``, several with ``; `` between. What does not look like that is shown as it is.
@@ -29,8 +29,8 @@ def boundary_rows(outcome: Outcome) -> Iterator[tuple[str, ...]]:
             yield tuple(part or "" for part in found.groups()) if found else (line, *[""] * (len(NAMES) - 1))
 
 
-def boundaries(report: TargetReport) -> str:
-    """The rows of all cases of a target; nothing for a target that was not asked."""
+def boundary_markdown(report: TargetReport) -> str:
+    """The rows of all cases of a target; empty for a target without GRD207."""
     return "".join(_rows(report))
 
 

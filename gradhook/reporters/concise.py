@@ -1,11 +1,14 @@
-"""How does a report look with one line for each finding, ``path:line: CODE verdict target message``?"""
+"""The format ``concise``: one line for each finding, ``path:line: CODE verdict target message``.
+
+``[cached]`` stands at the end where the target is unchanged since it was examined.
+"""
 
 from __future__ import annotations
 
 from gradhook.model.report import Notice, Report
 from gradhook.model.results import Finding, TargetReport, Verdict
 from gradhook.reporters.blocks import name_of, together
-from gradhook.reporters.formatting import advice, answers, clean, flat, place
+from gradhook.reporters.formatting import advice, clean, decisive_findings, location_text, one_line
 
 
 def render(report: Report, *, only_failures: bool = False) -> str:
@@ -17,13 +20,20 @@ def render(report: Report, *, only_failures: bool = False) -> str:
 
 
 def _all(target: TargetReport) -> tuple[Finding, ...]:
-    return (*answers(target), *advice(target))
+    return (*decisive_findings(target), *advice(target))
 
 
 def _finding(finding: Finding, report: TargetReport) -> str:
-    words = (finding.code or "-", finding.verdict.value, clean(name_of(report.target)), flat(finding.message))
-    return f"{place(finding, report.target)}: {' '.join(words)}"
+    kept = ["[cached]"] if report.cached else []
+    words = (
+        finding.code or "-",
+        finding.verdict.value,
+        clean(name_of(report.target)),
+        one_line(finding.message),
+        *kept,
+    )
+    return f"{location_text(finding, report.target)}: {' '.join(words)}"
 
 
 def _notice(notice: Notice) -> str:
-    return f"{clean(notice.path)}:{notice.line}: {notice.code} notice {flat(notice.message)}"
+    return f"{clean(notice.path)}:{notice.line}: {notice.code} notice {one_line(notice.message)}"

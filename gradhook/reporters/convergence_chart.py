@@ -1,4 +1,4 @@
-"""How does the ladder behind an answer look as a few lines of text? Error against step, both logarithmic."""
+"""A chart of text: error of differences against step, both logarithmic."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LABEL = 6
 
 
 @dataclass(frozen=True)
-class _Ink:
+class _Characters:
     """What bars and axes are made of: parts of a full character from the least to all of it."""
 
     parts: str
@@ -26,8 +26,8 @@ class _Ink:
     line: str
 
 
-_BLOCKS = _Ink("▁▂▃▄▅▆▇█", "░", "┤", "└", "─")
-_ASCII = _Ink("_#", ".", "|", "+", "-")
+_BLOCKS = _Characters("▁▂▃▄▅▆▇█", "░", "┤", "└", "─")
+_ASCII = _Characters("_#", ".", "|", "+", "-")
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,13 @@ class _Bar:
     rounding: float
 
 
-def ladder(curve: Curve, room: int, *, blocks: bool = True) -> list[str]:
-    """A caption, ``ROWS`` lines of bars and the axis of steps, these none longer than ``room``; or no lines at all.
+def chart_lines(curve: Curve, room: int, *, blocks: bool = True) -> list[str]:
+    """A caption, ``ROWS`` lines of bars and an axis of steps within ``room`` columns; or no lines at all.
 
     Bars are distances of the differences from the claim; where the function is not smooth, of the two one-sided
-    differences from each other. What rounding explains of them is pale. ``blocks``: with characters beyond ASCII.
+    differences from each other. The part that rounding explains is pale. ``blocks``: with characters beyond ASCII.
     """
-    bars = _thinned(list(_bars(curve)), room - _LABEL - 2)
+    bars = _thin(list(_bars(curve)), room - _LABEL - 2)
     ink = _BLOCKS if blocks else _ASCII
     if len(bars) < 2:
         return []
@@ -64,20 +64,20 @@ def _bars(curve: Curve) -> Iterator[_Bar]:
             yield _Bar(step, distance, _WITHIN * noise if math.isfinite(noise) else 0.0)
 
 
-def _thinned(bars: list[_Bar], most: int) -> list[_Bar]:
+def _thin(bars: list[_Bar], most: int) -> list[_Bar]:
     return bars[:: -(-len(bars) // max(most, 1))] if bars else []
 
 
 def _range(bars: Sequence[_Bar]) -> tuple[int, int]:
-    """The decades at the bottom and the top: from the least that rounding explains to the largest distance."""
+    """The lowest and the highest decade: from the least that rounding explains to the largest distance."""
     seen = [bar.distance for bar in bars if bar.distance > 0] or [1.0]
     floor = [bar.rounding for bar in bars if bar.rounding > 0] or seen
     low = math.floor(math.log10(max(min(*seen, *floor), max(seen) * 1e-18, 1e-300)))
     return low, max(math.ceil(math.log10(max(seen))), low + 1)
 
 
-def _cell(bar: _Bar, row: int, low: int, high: int, ink: _Ink) -> str:
-    """One character of a bar: full, a part of it at its end, or nothing; the lowest row always has something."""
+def _cell(bar: _Bar, row: int, low: int, high: int, ink: _Characters) -> str:
+    """One character of a bar: full, a part of it at its end, or a blank; never blank in the lowest row."""
     pale = _height(bar.rounding, low, high) - row
     filled = min(max(_height(bar.distance, low, high) - row, 0.0), 1.0)
     if (filled and pale >= 0.5) or bar.distance <= bar.rounding:
@@ -90,7 +90,7 @@ def _height(value: float, low: int, high: int) -> float:
     return (math.log10(value) - low) / (high - low) * ROWS if value > 0 else 0.0
 
 
-def _caption(curve: Curve, ink: _Ink) -> str:
+def _caption(curve: Curve, ink: _Characters) -> str:
     what = "the two sides lie apart" if curve.left else "differences are off the claim"
     return f"{curve.of}: how far {what}, by step ({ink.rounding} rounding explains)"
 

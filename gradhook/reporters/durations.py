@@ -1,4 +1,4 @@
-"""Which targets take longest, and what of it is compiling?"""
+"""The slowest targets, with their time of compilation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Under which versions, device and settings does a report hold?"""
+"""Versions, device and settings of a report."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _MOST = 20  # variables
 
 
 def environment_parts(report: Report) -> list[str]:
-    """``gradhook 0.1.0``, ``Python 3.11.7``, ``jax 0.10.2``, …, ``cpu``, ``float64``, ``rtol 2e-10``, ``seed 0``."""
-    return [*_surroundings(report.environment), *_chosen(report.settings, report.environment)]
+    """Versions and numeric settings: ``gradhook 0.1.0``, ``jax 0.10.2``, …, ``cpu``, ``seed 0``."""
+    return [*_versions(report.environment), *_numeric_settings(report.settings, report.environment)]
 
 
 def environment_table(report: Report) -> Iterator[tuple[str, str]]:
-    """Everything that a reader may want to know when another machine gives another answer, as name and value."""
+    """Names and values of everything that may explain a different result on another machine."""
     found = report.environment
     if found.get("other_gradhook"):
         yield "gradhook in the project", f"{found['other_gradhook']}, which is not used"
@@ -40,7 +40,7 @@ def environment_table(report: Report) -> Iterator[tuple[str, str]]:
 
 
 def _settings(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """What the numbers depend on, and whatever else is not as it is by default, with who said so."""
+    """The numeric settings, and all others that are no defaults, with their origins."""
     for key, setting in settings.items():
         if key == "projects":
             yield "projects", f"{len(setting)}, of which this is the first with targets; the JSON report has each"
@@ -56,7 +56,7 @@ def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _surroundings(environment: Mapping[str, Any]) -> Iterator[str]:
+def _versions(environment: Mapping[str, Any]) -> Iterator[str]:
     for key, name in _PACKAGES.items():
         if environment.get(key):
             yield f"{name} {environment[key]}"
@@ -69,7 +69,7 @@ def _surroundings(environment: Mapping[str, Any]) -> Iterator[str]:
         yield "float64" if environment["x64"] else "float32 only"
 
 
-def _chosen(settings: Mapping[str, Any], environment: Mapping[str, Any]) -> Iterator[str]:
+def _numeric_settings(settings: Mapping[str, Any], environment: Mapping[str, Any]) -> Iterator[str]:
     for key in ("rtol", "atol"):
         if key in settings:
             value = _value(settings[key])

@@ -1,20 +1,18 @@
-"""How does it read to a person, and to a program, how a target was examined?"""
+"""The report of ``gradhook explain``, as text and as JSON."""
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import math
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 from gradhook.model.plots import Curve
+from gradhook.model.protocol import to_json
 from gradhook.model.results import Outcome, TargetReport, Verdict
-from gradhook.model.trace import Account, Comparison, Drawn
-from gradhook.reporters.formatting import clean, flat, resolution
+from gradhook.model.trace import CaseTrace, DerivativeTrace, InputTrace
+from gradhook.reporters.display_options import DEFAULT_DISPLAY, DisplayOptions
+from gradhook.reporters.formatting import clean, one_line, resolution_text
 
 _STYLE = {
     Verdict.PASS: "32", Verdict.FAIL: "1;31", Verdict.ERROR: "1;31", Verdict.UNDECIDED: "1;33", Verdict.SKIP: "2",
@@ -22,26 +20,9 @@ _STYLE = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class _View:
-    width: int
-    color: bool
-
-    def paint(self, text: str, style: str) -> str:
-        return f"\x1b[{style}m{text}\x1b[0m" if self.color else text
-
-    def wrapped(self, text: str, indent: str) -> list[str]:
-        room = max(self.width, 40)
-        return textwrap.wrap(
-            flat(text), room, initial_indent=indent, subsequent_indent=indent, break_long_words=False,
-            break_on_hyphens=False,
-        )  # fmt: skip
-
-
-def as_text(reports: Sequence[TargetReport], *, width: int = 100, color: bool = False) -> str:
+def as_text(reports: Sequence[TargetReport], options: DisplayOptions = DEFAULT_DISPLAY) -> str:
     """One target, or several claims about one, from the inputs to the answers."""
-    view = _View(width, color)
-    return "\n".join("".join(f"{line}\n" for line in _report(report, view)) for report in reports)
+    return "\n".join("".join(f"{line}\n" for line in _report(report, options)) for report in reports)
 
 
 def as_json(reports: Sequence[TargetReport]) -> str:
@@ -49,75 +30,76 @@ def as_json(reports: Sequence[TargetReport]) -> str:
     return json.dumps([_object(report) for report in reports], indent=2, allow_nan=False) + "\n"
 
 
-def _report(report: TargetReport, view: _View) -> Iterator[str]:
+def _report(report: TargetReport, options: DisplayOptions) -> Iterator[str]:
     target = report.target
-    verdict = view.paint(report.verdict.value, _STYLE[report.verdict])
-    name, place = view.paint(clean(target.name), "1"), f"{clean(target.path)}:{target.line}"
+    verdict = options.paint(report.verdict.value, _STYLE[report.verdict])
+    name, place = options.paint(clean(target.name), "1"), f"{clean(target.path)}:{target.line}"
     yield f"{name}  {target.claim.value} claim  {place}  {verdict}"
-    told = {account.case: account for account in report.accounts}
-    cases = dict.fromkeys([*told, *(outcome.case for outcome in report.outcomes)])
+    traces = {trace.case: trace for trace in report.traces}
+    cases = dict.fromkeys([*traces, *(outcome.case for outcome in report.outcomes)])
     for case in cases:
         yield ""
-        yield view.paint(f"case {clean(case)}" if case is not None else "the whole", "1")
-        if case in told:
-            yield from _account(told[case], view)
-        yield from _questions([outcome for outcome in report.outcomes if outcome.case == case], view)
+        yield options.paint(f"case {clean(case)}" if case is not None else "the whole", "1")
+        if case in traces:
+            yield from _case(traces[case], options)
+        yield from _outcomes([outcome for outcome in report.outcomes if outcome.case == case], options)
     if not report.outcomes:
         for finding in report.findings:
-            yield from view.wrapped(f"{finding.code} {finding.verdict.value}: {finding.message}", "  ")
+            yield from _wrap(f"{finding.code} {finding.verdict.value}: {finding.message}", "  ", options)
 
 
-def _account(account: Account, view: _View) -> Iterator[str]:
+def _case(trace: CaseTrace, options: DisplayOptions) -> Iterator[str]:
     yield "  inputs"
-    rows = [_drawn(item) for item in account.inputs]
+    rows = [_input(item) for item in trace.inputs]
     widths = [max(len(row[column]) for row in rows) for column in range(3)] if rows else []
     for row in rows:
         cells = [f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False)]
         yield "    " + "  ".join([*cells, *row[3:]]).rstrip()
-    if account.outputs:
-        yield from view.wrapped(f"outputs: {', '.join(account.outputs)}", "  ")
-    if account.lines:
-        yield from view.wrapped(f"followed along {account.lines}", "  ")
-    for remark in account.remarks:
-        yield from view.wrapped(remark, "  ")
+    if trace.outputs:
+        yield from _wrap(f"outputs: {', '.join(trace.outputs)}", "  ", options)
+    if trace.lines:
+        yield from _wrap(f"followed along {trace.lines}", "  ", options)
+    for remark in trace.remarks:
+        yield from _wrap(remark, "  ", options)
     shown: list[Curve] = []
-    for comparison in account.comparisons:
+    for comparison in trace.comparisons:
         yield ""
-        yield from _comparison(comparison, shown, view)
+        yield from _derivative(comparison, shown, options)
 
 
-def _drawn(item: Drawn) -> list[str]:
+def _input(item: InputTrace) -> list[str]:
     """Name, kind, where it comes from, and the rest in words."""
     role = "differentiated" if item.moved else "not differentiated"
-    rest = [f"in {item.domain}"] * bool(item.domain)
+    rest = [f"in {item.domain}"] if item.domain else []
     if item.low is not None and item.high is not None:
         rest.append(f"value {item.low:.6g}" if item.low == item.high else f"values {item.low:.3g} to {item.high:.3g}")
     return [clean(item.name), item.kind, item.source, ", ".join([role, *rest])]
 
 
-def _comparison(found: Comparison, shown: list[Curve], view: _View) -> Iterator[str]:
+def _derivative(found: DerivativeTrace, shown: list[Curve], options: DisplayOptions) -> Iterator[str]:
     head = f"{found.what}, order {found.order}"
     if found.fault:
-        yield from view.wrapped(f"{head}: {found.fault}", "  ")
+        yield from _wrap(f"{head}: {found.fault}", "  ", options)
         return
     counts = (("pass", found.passed), ("fail", found.failed), ("undecided", found.undecided))
-    yield f"  {view.paint(head, '1')}: {', '.join(f'{n} {word}' for word, n in counts if n) or 'nothing compared'}"
+    yield f"  {options.paint(head, '1')}: {', '.join(f'{n} {word}' for word, n in counts if n) or 'nothing compared'}"
     yield f"    worst element  {clean(found.of)}"
     yield f"    claimed        {found.claimed:.12g}"
     if found.shape == "declared":
         yield f"    declared       {found.measured:.12g}"
     else:
-        yield f"    measured       {found.measured:.12g} ± {found.error:.1g} ({_origin(found)})"
-    yield f"    allowed        {found.allowed:.2g}, {resolution(found.resolution)}"
-    yield from [f"    noise          {found.noise:.1g}"] * bool(found.noise)
+        yield f"    measured       {found.measured:.12g} ± {found.error:.1g} ({_witness(found)})"
+    yield f"    allowed        {found.allowed:.2g}, {resolution_text(found.resolution)}"
+    if found.noise:
+        yield f"    noise          {found.noise:.1g}"
     if found.curve:
         again = any(_is_same(found.curve, other) for other in shown)
-        yield from ["    ladder         as above"] if again else _ladder(found.curve)
+        yield from ["    ladder         as above"] if again else _step_table(found.curve)
         shown.append(found.curve)
-    yield from view.wrapped(found.decision, "    ")
+    yield from _wrap(found.decision, "    ", options)
 
 
-def _origin(found: Comparison) -> str:
+def _witness(found: DerivativeTrace) -> str:
     """What measured the worst element, and how the function looks to differences there."""
     return found.shape if found.witness in ("", "differences") else f"{found.witness}; {found.shape}"
 
@@ -127,7 +109,7 @@ def _is_same(one: Curve, other: Curve) -> bool:
     return (one.of, one.claimed, one.steps) == (other.of, other.claimed, other.steps)
 
 
-def _ladder(curve: Curve) -> Iterator[str]:
+def _step_table(curve: Curve) -> Iterator[str]:
     """Level by level from the coarsest step; where the function is not smooth, both sides too."""
     sides = ("left", "right") if curve.left else ()
     yield "    " + "".join(f"{word:>18}" for word in ("step", "difference", "minus the claim", "noise", *sides))
@@ -137,20 +119,28 @@ def _ladder(curve: Curve) -> Iterator[str]:
         yield "    " + "".join(f"{cell:>18}" for cell in cells)
 
 
-def _questions(outcomes: Sequence[Outcome], view: _View) -> Iterator[str]:
+def _outcomes(outcomes: Sequence[Outcome], options: DisplayOptions) -> Iterator[str]:
     yield from ["", "  questions"] if outcomes else []
     for outcome in outcomes:
-        verdict = _shown(outcome)
-        word = view.paint(f"{verdict.value:<9}", _STYLE[verdict])
-        said = [f"{f.code}: {f.message}" if f.code != outcome.code else f.message for f in outcome.findings]
-        said += [resolution(outcome.resolution)] if outcome.resolution is not None and not outcome.findings else []
-        said += [outcome.note] if outcome.note else []
-        text = view.wrapped("; ".join(said), " " * 22) or [""]
+        verdict = _displayed_verdict(outcome)
+        word = options.paint(f"{verdict.value:<9}", _STYLE[verdict])
+        parts = [f"{f.code}: {f.message}" if f.code != outcome.code else f.message for f in outcome.findings]
+        if outcome.resolution is not None and not outcome.findings:
+            parts.append(resolution_text(outcome.resolution))
+        parts += [outcome.note] if outcome.note else []
+        text = _wrap("; ".join(parts), " " * 22, options) or [""]
         yield f"    {outcome.code}  {word}  {text[0].strip()}".rstrip()
         yield from text[1:]
 
 
-def _shown(outcome: Outcome) -> Verdict:
+def _wrap(text: str, indent: str, options: DisplayOptions) -> list[str]:
+    return textwrap.wrap(
+        one_line(text), max(options.width, 40), initial_indent=indent, subsequent_indent=indent,
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
+
+
+def _displayed_verdict(outcome: Outcome) -> Verdict:
     """A pass with advice is shown as what there is to read."""
     advised = any(finding.verdict is Verdict.ADVICE for finding in outcome.findings)
     return Verdict.ADVICE if advised and outcome.verdict is Verdict.PASS else outcome.verdict
@@ -160,18 +150,7 @@ def _object(report: TargetReport) -> dict[str, Any]:
     target = report.target
     return {
         "target": target.name, "path": target.path, "line": target.line, "claim": target.claim.value,
-        "verdict": report.verdict.value, "cases": [_plain(account) for account in report.accounts],
-        "outcomes": [_plain(outcome) for outcome in report.outcomes],
-        "findings": [_plain(finding) for finding in report.findings],
+        "verdict": report.verdict.value, "cases": [to_json(trace) for trace in report.traces],
+        "outcomes": [to_json(outcome) for outcome in report.outcomes],
+        "findings": [to_json(finding) for finding in report.findings],
     }  # fmt: skip
-
-
-def _plain(value: Any) -> Any:
-    """Records as JSON knows them; nan and infinities are words."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, float) and not math.isfinite(value):
-        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
-    return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value

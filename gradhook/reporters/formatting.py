@@ -1,10 +1,10 @@
-"""How are verdicts, numbers and foreign text put into words?"""
+"""Verdicts, numbers and foreign text in words."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from gradhook.model.digits import BLIND
@@ -23,29 +23,29 @@ _COUNTED = {
 
 
 def clean(text: str) -> str:
-    """Foreign text on one line: what is not printable (controls, escapes, newlines, bidi marks) is spelt out."""
+    """Foreign text on one line: controls, escapes, newlines and bidi marks are spelt out."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
-def flat(text: str) -> str:
+def one_line(text: str) -> str:
     """Foreign prose on one line: any white space is one space, and the rest is ``clean``."""
     return clean(" ".join(text.split()))
 
 
-def spot(finding: Finding, target: Target) -> tuple[str, int | None]:
+def location(finding: Finding, target: Target) -> tuple[str, int | None]:
     """Path and line of a finding; where it has none of its own, the target's."""
     return (finding.path, finding.line) if finding.path else (target.path, target.line)
 
 
-def place(finding: Finding, target: Target) -> str:
+def location_text(finding: Finding, target: Target) -> str:
     """``path:line`` of a finding."""
-    path, line = spot(finding, target)
+    path, line = location(finding, target)
     return clean(path if line is None else f"{path}:{line}")
 
 
-def resolution(value: float) -> str:
+def resolution_text(value: float) -> str:
     """``would have seen 4e-10``: the smallest relative error that would not have gone unnoticed."""
     if value == 0:
         return "would have seen any difference"
@@ -54,12 +54,12 @@ def resolution(value: float) -> str:
     return "would have seen " + f"{value:.1g}".replace("e-0", "e-").replace("e+0", "e+")
 
 
-def answers(report: TargetReport) -> tuple[Finding, ...]:
-    """The findings of a target but for advice; a verdict other than pass without any still gets one, from its notes."""
+def decisive_findings(report: TargetReport) -> tuple[Finding, ...]:
+    """The findings of a target without advice; without any, one made of its notes, unless it passes."""
     findings = tuple(finding for finding in report.findings if finding.verdict is not Verdict.ADVICE)
     if findings or report.verdict is Verdict.PASS:
         return findings
-    notes = [outcome.note for outcome in report.outcomes if outcome.note and _tells(outcome, report)]
+    notes = [outcome.note for outcome in report.outcomes if outcome.note and _is_informative(outcome, report)]
     return (Finding("", report.verdict, "; ".join(dict.fromkeys(notes)) or "no reason was given"),)
 
 
@@ -68,12 +68,12 @@ def advice(report: TargetReport) -> tuple[Finding, ...]:
     return tuple(finding for finding in report.findings if finding.verdict is Verdict.ADVICE)
 
 
-def _tells(outcome: Outcome, report: TargetReport) -> bool:
+def _is_informative(outcome: Outcome, report: TargetReport) -> bool:
     """Of a rule without a claim, one note sums up the others."""
     return report.target.claim is not ClaimKind.RULE or outcome.code == "GRD501"
 
 
-def asked(report: TargetReport) -> str:
+def checked_derivatives(report: TargetReport) -> str:
     """``order 2, forward and reverse``: which derivatives were found right."""
     passed = {outcome.code for outcome in report.outcomes if outcome.verdict is Verdict.PASS}
     modes = [mode for code, mode in (("GRD101", "forward"), ("GRD102", "reverse")) if code in passed]
@@ -81,8 +81,8 @@ def asked(report: TargetReport) -> str:
     return f"{order}, {' and '.join(modes)}" if modes else f"{len(passed)} question{'s' * (len(passed) != 1)}"
 
 
-def bias(report: TargetReport) -> str:
-    """Of a surrogate, how far it is from the true derivative at most, in any case; empty where nobody looked."""
+def bias_note(report: TargetReport) -> str:
+    """The bound of a surrogate's bias over all cases; empty without GRD208."""
     notes = [o.note for o in report.outcomes if o.code == "GRD208" and o.note.startswith("bias: ")]
     return max(notes, key=_last_number, default="")
 
@@ -99,7 +99,7 @@ def is_left_out(report: TargetReport) -> bool:
     return report.verdict is Verdict.SKIP and any(finding.code == LEFT_OUT for finding in report.findings)
 
 
-def skipped(report: TargetReport) -> tuple[Outcome, ...]:
+def skipped_outcomes(report: TargetReport) -> tuple[Outcome, ...]:
     """The questions that did not apply."""
     return tuple(outcome for outcome in report.outcomes if outcome.verdict is Verdict.SKIP)
 
@@ -107,14 +107,9 @@ def skipped(report: TargetReport) -> tuple[Outcome, ...]:
 def summary(report: Report) -> str:
     """``1 failed, 7 passed (1 surrogate) in 3.2 s``."""
     counts = report.counts
-    parts = [f"{counts[verdict]} {_COUNTED[verdict]}" for verdict in WORSE_FIRST if counts[verdict]]
-    passed = [t for t in report.targets if t.verdict is Verdict.PASS]
-    if asides := _asides(passed):
-        at = next(i for i, part in enumerate(parts) if part.endswith(_COUNTED[Verdict.PASS]))
-        parts[at] += f" ({asides})"
-    if left := sum(map(is_left_out, report.targets)):
-        at = next(i for i, part in enumerate(parts) if part.endswith(_COUNTED[Verdict.SKIP]))
-        parts[at] += f" ({left} left out: nothing is known about {'it' if left == 1 else 'them'})"
+    parts = [
+        f"{counts[verdict]} {_COUNTED[verdict]}{_asides(verdict, report)}" for verdict in WORSE_FIRST if counts[verdict]
+    ]
     if counts[Verdict.ADVICE]:
         parts.append(f"{counts[Verdict.ADVICE]} advice")
     if report.interrupted:
@@ -124,27 +119,29 @@ def summary(report: Report) -> str:
     return f"{', '.join(parts) or 'nothing checked'} in {report.seconds:.1f} s"
 
 
-def ignored(report: Report) -> str:
-    """``2 findings ignored: GRD406 by comment losses.py:12, GRD501 by ignore (pyproject.toml)``; empty without any."""
+def ignored_summary(report: Report) -> str:
+    """``2 findings ignored: GRD406 by comment losses.py:12, …``; empty without any."""
     count = len(report.ignored)
     reasons = Counter((item.code, item.by) for item in report.ignored)
     parts = [f"{code} by {by}{f' ({times} times)' * (times > 1)}" for (code, by), times in reasons.items()]
-    more = [f"and {len(parts) - _MOST_REASONS} more reasons"] * (len(parts) > _MOST_REASONS)
-    said = ", ".join([*parts[:_MOST_REASONS], *more])
-    return f"{count} finding{'s' * (count > 1)} ignored: {said}" if count else ""
+    if len(parts) > _MOST_REASONS:
+        parts = [*parts[:_MOST_REASONS], f"and {len(parts) - _MOST_REASONS} more reasons"]
+    return f"{count} finding{'s' * (count > 1)} ignored: {', '.join(parts)}" if count else ""
 
 
-def _asides(passed: Iterable[TargetReport]) -> str:
+def _asides(verdict: Verdict, report: Report) -> str:
     """What a reader of "7 passed" must not take for more than it is."""
-    passed = list(passed)
-    surrogates = sum(t.target.claim is ClaimKind.SURROGATE for t in passed)
-    cached = sum(t.cached for t in passed)
+    counted = [t for t in report.targets if t.verdict is verdict]
+    surrogates = sum(t.target.claim is ClaimKind.SURROGATE for t in counted) if verdict is Verdict.PASS else 0
+    cached = sum(t.cached for t in counted if verdict is not Verdict.SKIP)
+    left = sum(map(is_left_out, counted))
     parts = [f"{surrogates} surrogate{'s' * (surrogates > 1)}"] * bool(surrogates) + [f"{cached} cached"] * bool(cached)
-    return ", ".join(parts)
+    parts += [f"{left} left out: nothing is known about {'it' if left == 1 else 'them'}"] * bool(left)
+    return f" ({', '.join(parts)})" if parts else ""
 
 
-def both_modes(findings: Sequence[Finding]) -> list[Finding]:
-    """Findings with those of reverse mode left out that say word for word what forward mode says."""
+def merge_modes(findings: Sequence[Finding]) -> list[Finding]:
+    """Findings without those of reverse mode that repeat forward mode's word for word."""
     forward, reverse = "forward mode claims", "reverse mode claims"
     spoken = {(f.case, f.message.replace(forward, reverse, 1)): f for f in findings if forward in f.message}
     kept: list[Finding] = []

@@ -1,4 +1,4 @@
-"""How does a report look on the page of a job? Markdown, the verdict first, always small enough to be shown.
+"""The summary page of a GitHub job: Markdown, the verdict first, always small enough to be shown.
 
 GitHub drops a summary of more than a mebibyte as a whole, so rows are left out from the end, where the best answers
 are, and counted; heading and environment stay.
@@ -14,10 +14,20 @@ from gradhook.model.report import Report
 from gradhook.model.results import ClaimKind, Finding, TargetReport, Verdict
 from gradhook.reporters import baseline_changes
 from gradhook.reporters.blocks import name_of, together
-from gradhook.reporters.boundaries import HEAD, boundaries
+from gradhook.reporters.boundaries import HEAD, boundary_markdown
 from gradhook.reporters.environment import environment_table
-from gradhook.reporters.formatting import advice, answers, asked, bias, flat, ignored, place, resolution, summary
-from gradhook.reporters.markdown import TEXT, block, code, cut, row, table_head
+from gradhook.reporters.formatting import (
+    advice,
+    bias_note,
+    checked_derivatives,
+    decisive_findings,
+    ignored_summary,
+    location_text,
+    one_line,
+    resolution_text,
+    summary,
+)
+from gradhook.reporters.markdown import TEXT, block, code, row, table_head, truncate
 from gradhook.reporters.sorting import worst_first
 
 LIMIT = 1_048_576 - 1
@@ -44,24 +54,24 @@ class _Section:
 
 
 def render(report: Report, *, limit: int = LIMIT) -> str:
-    """The page, in at most ``limit`` bytes of UTF-8; below some 50,000 only heading and environment are left."""
+    """The page in at most ``limit`` bytes; below some 50,000 only heading and environment are left."""
     head = f"## gradhook: {report.verdict if report.targets else 'nothing checked'}\n\n{summary(report)}\n"
-    head += f"\n{code(said, TEXT)}\n" if (said := ignored(report)) else ""
+    head += f"\n{code(ignored, TEXT)}\n" if (ignored := ignored_summary(report)) else ""
     foot, sections = _environment(report), _sections(report)
     room = limit - _size(head + foot) - _size(_left_out((section.title, 10**9) for section in sections))
-    return head + _fitted(sections, room) + foot
+    return head + _fit(sections, room) + foot
 
 
-def trouble(message: str) -> str:
+def failure_page(message: str) -> str:
     """The page of a run that did not come to a report."""
-    lines = [cut(line, TEXT) for line in message.splitlines()[:60]]
+    lines = [truncate(line, TEXT) for line in message.splitlines()[:60]]
     return f"## gradhook: could not run\n\n{block(lines)}"
 
 
 def _sections(report: Report) -> list[_Section]:
     targets = worst_first(together(report.targets))
     of = {verdict: [t for t in targets if t.verdict is verdict] for verdict in Verdict}
-    others = baseline_changes.others(report)
+    others = baseline_changes.other_notices(report)
     found = [
         _Section("Failed", table_head(_FAILED), [_failed(t) for t in of[Verdict.FAIL]]),
         _Section("Could not be run", table_head(_OTHER), [_other(t) for t in of[Verdict.ERROR]]),
@@ -71,18 +81,18 @@ def _sections(report: Report) -> list[_Section]:
             row(map(code, cells)) for cells in baseline_changes.rows(report)
         ]),
         _Section("Notices", table_head(("place", "code", "message")), [
-            row((code(f"{n.path}:{n.line}"), code(n.code), code(flat(n.message), TEXT))) for n in others
+            row((code(f"{n.path}:{n.line}"), code(n.code), code(one_line(n.message), TEXT))) for n in others
         ]),
         _Section("Surrogates as declared", table_head(_PASSED), [_passed(t) for t in _surrogates(of)], folded=True),
-        _Section("Boundaries of surrogates", HEAD, list(filter(None, map(boundaries, targets))), folded=True),
+        _Section("Boundaries of surrogates", HEAD, list(filter(None, map(boundary_markdown, targets))), folded=True),
         _Section("Passed", table_head(_PASSED), [_passed(t) for t in _exact(of)], folded=True),
         _Section("Skipped", table_head(_OTHER), [_other(t) for t in of[Verdict.SKIP]], folded=True),
     ]  # fmt: skip
     return [section for section in found if section.rows]
 
 
-def _fitted(sections: Iterable[_Section], room: int) -> str:
-    """As many rows as there is room for, and a line that counts the others; after the first cut only counts come."""
+def _fit(sections: Iterable[_Section], room: int) -> str:
+    """As many rows as fit, and a line that counts the others; after the first cut only counts come."""
     text, left, is_full = "", [], False
     for section in sections:
         before, after = section.frame
@@ -114,12 +124,13 @@ def _left_out(left: Iterable[tuple[str, int]]) -> str:
 
 def _failed(report: TargetReport) -> str:
     """The findings of a target, a line each, the command that repeats them with the first."""
-    findings = answers(report)
+    findings = decisive_findings(report)
     lines = []
     for nth, finding in enumerate(findings[:_MOST_FINDINGS]):
         cells = (
-            _target(report, finding), _question(finding), finding.mode or "", _claimed(finding),
-            _measured(finding), _tolerance(finding), _seen(finding.resolution), _what(finding, first=nth == 0),
+            _target(report, finding), _code_and_case(finding), finding.mode or "", _claimed(finding),
+            _measured(finding), _tolerance(finding), _resolution(finding.resolution),
+            _message(finding, first=nth == 0),
         )  # fmt: skip
         lines.append(row(cells))
     if len(findings) > _MOST_FINDINGS:
@@ -130,14 +141,14 @@ def _failed(report: TargetReport) -> str:
 
 def _other(report: TargetReport) -> str:
     """One line for a target, about its first finding."""
-    findings = answers(report)
+    findings = decisive_findings(report)
     more = f"<br>{_more(len(findings) - 1)}" if len(findings) > 1 else ""
-    return row((_target(report, findings[0]), _question(findings[0]), _what(findings[0], first=True) + more))
+    return row((_target(report, findings[0]), _code_and_case(findings[0]), _message(findings[0], first=True) + more))
 
 
 def _advised(report: TargetReport) -> str:
     """A line for each piece of advice about a target."""
-    return "".join(row((_target(report, f), code(f.code), _what(f, first=False))) for f in advice(report))
+    return "".join(row((_target(report, f), code(f.code), _message(f, first=False))) for f in advice(report))
 
 
 _PASSED = ("target", "what holds", "cases", "resolution", "seconds")
@@ -145,11 +156,15 @@ _PASSED = ("target", "what holds", "cases", "resolution", "seconds")
 
 def _passed(report: TargetReport) -> str:
     is_surrogate = report.target.claim is ClaimKind.SURROGATE
-    what = "<br>".join(filter(None, ["surrogate, as declared", bias(report)])) if is_surrogate else asked(report)
+    what = (
+        "<br>".join(filter(None, ["surrogate, as declared", bias_note(report)]))
+        if is_surrogate
+        else checked_derivatives(report)
+    )
     cases = len({outcome.case for outcome in report.outcomes} - {None})
     seconds = "cached" if report.cached else f"{report.seconds.total:.2f}"
     name = f"{code(report.target.name)}<br>{code(f'{report.target.path}:{report.target.line}')}"
-    return row((name, what, str(cases or ""), _seen(report.resolution), seconds))
+    return row((name, what, str(cases or ""), _resolution(report.resolution), seconds))
 
 
 def _surrogates(of: dict[Verdict, list[TargetReport]]) -> Iterator[TargetReport]:
@@ -161,20 +176,21 @@ def _exact(of: dict[Verdict, list[TargetReport]]) -> Iterator[TargetReport]:
 
 
 def _target(report: TargetReport, finding: Finding) -> str:
-    said = ", ".join(filter(None, ["surrogate", bias(report)]))
-    kind = f" ({said})" if report.target.claim is ClaimKind.SURROGATE else ""
-    return f"{code(name_of(report.target))}{kind}<br>{code(place(finding, report.target))}"
+    surrogate = ["surrogate", bias_note(report)] if report.target.claim is ClaimKind.SURROGATE else []
+    remarks = ", ".join(filter(None, [*surrogate, "cached" if report.cached else ""]))
+    kind = f" ({remarks})" if remarks else ""
+    return f"{code(name_of(report.target))}{kind}<br>{code(location_text(finding, report.target))}"
 
 
-def _question(finding: Finding) -> str:
+def _code_and_case(finding: Finding) -> str:
     return "<br>".join(filter(None, (code(finding.code), finding.case and f"case {code(finding.case)}")))
 
 
-def _what(finding: Finding, *, first: bool) -> str:
-    said = [code(flat(finding.message), TEXT)]
-    said += [f"help: {code(flat(finding.help), TEXT)}"] if finding.help else []
-    said += [f"again: {code(finding.reproduce, TEXT)}"] if first and finding.reproduce else []
-    return "<br>".join(said)
+def _message(finding: Finding, *, first: bool) -> str:
+    parts = [code(one_line(finding.message), TEXT)]
+    parts += [f"help: {code(one_line(finding.help), TEXT)}"] if finding.help else []
+    parts += [f"again: {code(finding.reproduce, TEXT)}"] if first and finding.reproduce else []
+    return "<br>".join(parts)
 
 
 def _more(count: int) -> str:
@@ -199,8 +215,8 @@ def _digits(finding: Finding) -> int:
     return needed(*(value for value in (finding.claimed, finding.measured) if value is not None))
 
 
-def _seen(value: float | None) -> str:
-    return "" if value is None else resolution(value)
+def _resolution(value: float | None) -> str:
+    return "" if value is None else resolution_text(value)
 
 
 def _environment(report: Report) -> str:

@@ -1,4 +1,4 @@
-"""How does a report look to GitLab's code quality widget? Paths of the report start at the repository's root.
+"""GitLab's code quality report. Paths of the report start at the repository's root.
 
 The format: https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format. Of entries with one fingerprint
 GitLab shows the first only, so that a second one with the same identity is numbered.
@@ -13,7 +13,7 @@ from typing import Any
 
 from gradhook.model.report import Notice, Report
 from gradhook.model.results import Finding, TargetReport, Verdict
-from gradhook.reporters.formatting import advice, answers, clean, flat, spot
+from gradhook.reporters.formatting import advice, clean, decisive_findings, location, one_line
 from gradhook.reporters.sorting import worst_first
 
 _SEVERITY = {
@@ -24,7 +24,7 @@ _NO_CODE = "gradhook"
 
 
 def render(report: Report) -> str:
-    """A JSON array with an entry for each finding and notice, worst first; an empty one when there is nothing."""
+    """A JSON array with an entry for each finding and notice, worst first."""
     seen: dict[str, int] = {}
     entries = [*_findings(report), *map(_notice, report.notices)]
     for entry in entries:
@@ -36,22 +36,25 @@ def render(report: Report) -> str:
 
 def _findings(report: Report) -> Iterator[dict[str, Any]]:
     for target in worst_first(report.targets):
-        for finding in (*answers(target), *advice(target)):
+        for finding in (*decisive_findings(target), *advice(target)):
             if finding.verdict in _SEVERITY:
                 yield _finding(finding, target)
 
 
 def _finding(finding: Finding, report: TargetReport) -> dict[str, Any]:
-    """The line is no part of the identity: code above it may grow and shrink without making another finding of it."""
-    path, line = spot(finding, report.target)
-    said = f"{report.target.name}: {flat(finding.message)}" + (f" ({flat(finding.help)})" if finding.help else "")
+    """One finding; its line is no part of its identity, for code above it may grow and shrink."""
+    path, line = location(finding, report.target)
+    text = f"{report.target.name}: {one_line(finding.message)}" + (
+        f" ({one_line(finding.help)})" if finding.help else ""
+    )
+    text += " (cached)" if report.cached else ""
     identity = (finding.code, report.target.name, finding.case, finding.mode, finding.leaf, finding.index)
-    return _entry(finding.code or _NO_CODE, _SEVERITY[finding.verdict], clean(said), path, line, identity)
+    return _entry(finding.code or _NO_CODE, _SEVERITY[finding.verdict], clean(text), path, line, identity)
 
 
 def _notice(notice: Notice) -> dict[str, Any]:
     identity = (notice.code, notice.path, notice.message)
-    return _entry(notice.code, "minor", flat(notice.message), notice.path, notice.line, identity)
+    return _entry(notice.code, "minor", one_line(notice.message), notice.path, notice.line, identity)
 
 
 def _entry(code: str, severity: str, text: str, path: str, line: int | None, identity: object) -> dict[str, Any]:

@@ -1,50 +1,58 @@
-"""How does a report look as one page in a browser, from disk, offline, by day and by night?
+"""The HTML report: one page that works from disk, offline, light and dark.
 
 The page loads nothing and runs nothing: the filter is a matter of style. Plots need the extra ``gradhook[html]``;
-without it the page has the same numbers in tables, and says what is missing.
+without it the page has the same numbers in tables, and a note about it.
 """
 
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from types import MappingProxyType
 
 from gradhook.model.report import Report
 from gradhook.model.results import TargetReport
 from gradhook.reporters import baseline_changes, html_plots
+from gradhook.reporters.display_options import SourceLines
 from gradhook.reporters.environment import environment_table
-from gradhook.reporters.formatting import WORSE_FIRST, advice, answers, ignored, resolution, summary
-from gradhook.reporters.html_elements import el, page, table
+from gradhook.reporters.formatting import (
+    WORSE_FIRST,
+    advice,
+    decisive_findings,
+    ignored_summary,
+    resolution_text,
+    summary,
+)
+from gradhook.reporters.html_elements import el, html_document, table
 from gradhook.reporters.html_style import STYLE
 from gradhook.reporters.html_target import WORDS, badge, section
-from gradhook.reporters.markdown import cut
+from gradhook.reporters.markdown import truncate
 from gradhook.reporters.sorting import worst_first
 
 _LONGEST = 160
 REMEDY = "No plots: they need pygal. Install it where gradhook runs: pip install 'gradhook[html]'."
 
 
-def render(report: Report, sources: Mapping[tuple[str, int], str] = MappingProxyType({})) -> str:
-    """The whole document; ``sources`` are lines of code, by path and line, that are shown where findings stand."""
+def render(report: Report, sources: SourceLines = MappingProxyType({})) -> str:
+    """The whole document; ``sources`` are quoted where findings stand."""
     draws = html_plots.available()
     targets = [(f"t{number}", target) for number, target in enumerate(worst_first(report.targets), 1)]
     verdict = WORDS[report.verdict] if targets else "nothing checked"
     body = [
-        el("header", el("h1", f"gradhook: {verdict}"), *_said(report)),
+        el("header", el("h1", f"gradhook: {verdict}"), *_summary(report)),
         None if draws else el("p", REMEDY, role="note"),
         _filter(report) if targets else None,
         el("main", *_overview(targets), *(section(t, anchor, sources, draws) for anchor, t in targets),
            *_notices(report)),
         el("footer", el("h2", "environment and settings"), *_environment(report)),
     ]  # fmt: skip
-    return page(title=f"gradhook: {verdict}", style=STYLE, body=body)
+    return html_document(title=f"gradhook: {verdict}", style=STYLE, body=body)
 
 
-def _said(report: Report) -> Iterator[ET.Element]:
+def _summary(report: Report) -> Iterator[ET.Element]:
     """The counts, and what a reader must not take the answers for."""
     yield el("p", summary(report))
-    if aside := ignored(report):
+    if aside := ignored_summary(report):
         yield el("p", aside, class_="soft")
     if report.unanswered:
         yield el("details", el("summary", "without an answer"), el("p", ", ".join(report.unanswered)))
@@ -71,13 +79,13 @@ def _overview(targets: list[tuple[str, TargetReport]]) -> Iterator[ET.Element]:
 
 
 def _row(anchor: str, report: TargetReport) -> ET.Element:
-    found = answers(report)
+    found = decisive_findings(report)
     what = f"{found[0].code} {found[0].message}".strip() if found else ""
     what = what or "".join(f"{len(advised)} advice" for advised in [advice(report)] if advised)
-    seen = "" if report.resolution is None else resolution(report.resolution).removeprefix("would have seen ")
+    seen = "" if report.resolution is None else resolution_text(report.resolution).removeprefix("would have seen ")
     place = el("span", f"{report.target.path}:{report.target.line}", class_="soft")
     name = el("span", el("a", report.target.name, href=f"#{anchor}"), el("br"), place)
-    cells = (badge(report.verdict), name, cut(what, _LONGEST), seen)
+    cells = (badge(report.verdict), name, truncate(what, _LONGEST), seen)
     return el("tr", *(el("td", cell) for cell in cells), class_=report.verdict.value)
 
 
@@ -85,7 +93,7 @@ def _notices(report: Report) -> Iterator[ET.Element]:
     if report.against:
         head = el("h2", f"asks less than {baseline_changes.revision(report)}")
         yield el("section", head, table(baseline_changes.HEAD, baseline_changes.rows(report)))
-    if notices := baseline_changes.others(report):
+    if notices := baseline_changes.other_notices(report):
         rows = [(f"{n.path}:{n.line}", n.code, n.message) for n in notices]
         yield el("section", el("h2", "notices"), table(("place", "code", "message"), rows))
 

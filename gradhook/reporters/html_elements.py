@@ -1,4 +1,4 @@
-"""How is foreign text put into HTML so that it stays text? As a tree that is written out at once, never as text."""
+"""HTML as a tree that is written out at once, so that foreign text stays text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Child = ET.Element | str | None
 
 
 def el(name: str, /, *children: Child, **attributes: str) -> ET.Element:
-    """An element; texts are cleaned and escaped, None is nothing, ``class_`` and ``aria_label`` are attributes too."""
+    """An element; texts are escaped, None is skipped, ``class_`` and ``aria_label`` are attributes too."""
     element = ET.Element(name, {key.rstrip("_").replace("_", "-"): clean(text) for key, text in attributes.items()})
     last: ET.Element | None = None
     for child in children:
@@ -26,7 +26,7 @@ def el(name: str, /, *children: Child, **attributes: str) -> ET.Element:
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[Child]], **attributes: str) -> ET.Element:
-    """A table whose first cell of each row names the row; in a box that scrolls by itself, with the keyboard too."""
+    """A table whose first cell of each row is its header; in a box that scrolls, with the keyboard too."""
     top = el("tr", *(el("th", name, scope="col") for name in head))
     body = [el("tr", *(_cell(n, cell) for n, cell in enumerate(row))) for row in rows]
     return el("div", el("table", el("thead", top), el("tbody", *body), **attributes), class_="scroll", tabindex="0")
@@ -38,7 +38,7 @@ def _cell(number: int, content: Child) -> ET.Element:
     return el("th", content, scope="row") if number == 0 else el("td", content)
 
 
-def lines(text: str) -> ET.Element:
+def preformatted(text: str) -> ET.Element:
     """Foreign lines as they are."""
     shown = "\n".join(clean(line.expandtabs(4)) for line in text.splitlines())
     element = el("pre")
@@ -46,7 +46,7 @@ def lines(text: str) -> ET.Element:
     return element
 
 
-def page(*, title: str, style: str, body: Iterable[Child]) -> str:
+def html_document(*, title: str, style: str, body: Iterable[Child]) -> str:
     """A whole document, which loads nothing and runs nothing."""
     sheet = ET.Element("style")
     sheet.text = style  # our own

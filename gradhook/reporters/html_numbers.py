@@ -1,4 +1,4 @@
-"""How are the numbers of a finding, of a ladder and of a Jacobian laid out in an HTML report?"""
+"""Tables of the numbers of a finding, of difference steps and of a Jacobian."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from collections.abc import Iterator, Sequence
 
 from gradhook.model.plots import Curve, Jacobian
 from gradhook.model.results import Finding
-from gradhook.reporters.formatting import resolution
+from gradhook.reporters.formatting import resolution_text
 from gradhook.reporters.html_elements import Child, el, table
 
 _OFF = 1e-6
 """Part of the largest number by which an element must be off to be marked."""
 
 
-def numbers(finding: Finding, reference: str) -> ET.Element | None:
-    """What was claimed and what stands against it (the ``reference``), in a row; nothing where there are no numbers."""
+def number_table(finding: Finding, reference: str) -> ET.Element | None:
+    """The claimed number and the ``reference`` it was compared with, in a row; None without numbers."""
     if finding.claimed is None and finding.measured is None:
         return None
     bar = "" if finding.error is None else f" ± {finding.error:.1g}"
-    claimed, measured = _told_apart(finding.claimed, finding.measured)
+    claimed, measured = _distinguishable(finding.claimed, finding.measured)
     cells = {
         "mode": finding.mode or "",
         "claimed": claimed,
         reference: measured + bar,
         "tolerance": f"{finding.tolerance:.2g}" if finding.tolerance else "",
-        "resolution": "" if finding.resolution is None else resolution(finding.resolution),
+        "resolution": "" if finding.resolution is None else resolution_text(finding.resolution),
     }
-    told = {name: text for name, text in cells.items() if text}
-    return table(told, [tuple(told.values())])
+    filled = {name: text for name, text in cells.items() if text}
+    return table(filled, [tuple(filled.values())])
 
 
 def curve_table(curve: Curve) -> ET.Element:
@@ -40,7 +40,7 @@ def curve_table(curve: Curve) -> ET.Element:
     return table(head, [[_cell(value) for value in row] for row in zip(*columns, strict=True)])
 
 
-def matrices(jacobian: Jacobian, caption: str) -> ET.Element:
+def jacobian_tables(jacobian: Jacobian, caption: str) -> ET.Element:
     """Claimed, measured and their difference, side by side; what is off is marked by more than colour."""
     difference = tuple(
         tuple(c - m for c, m in zip(*rows, strict=True))
@@ -76,7 +76,7 @@ def _cell(value: float) -> ET.Element:
     return el("td", f"{value:.10g}", class_="number")
 
 
-def _told_apart(*values: float | None) -> list[str]:
+def _distinguishable(*values: float | None) -> list[str]:
     """Ten digits, or all of them where ten do not show a difference."""
     known = [value for value in values if value is not None]
     short = {f"{value:.10g}" for value in known}

@@ -1,4 +1,4 @@
-"""How are convergence, one-sided slopes and staircases drawn? The one place that knows the plotting library.
+"""Plots of convergence, one-sided slopes and surrogates; the one module that imports pygal.
 
 pygal is pure Python (the extra ``gradhook[html]``), imported only when something is drawn. Its own styles and scripts
 are taken out of each drawing: the page has one style for all, so that colours follow the reader's.
@@ -19,8 +19,8 @@ from gradhook.model.results import Smoothness
 from gradhook.reporters.formatting import clean
 from gradhook.reporters.html_elements import el
 
-Points = list[tuple[float, float]]
-Series = tuple[str, Points, bool]
+Coordinates = list[tuple[float, float]]
+Series = tuple[str, Coordinates, bool]
 """A name, points, and whether it is a guide: a line without dots."""
 WIDTH, HEIGHT = 680, 360
 _PLACES, _LONG = frozenset({"cx", "cy", "x", "y", "d", "transform"}), re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
@@ -36,7 +36,7 @@ def available() -> bool:
     return importlib.util.find_spec("pygal") is not None
 
 
-def subject(curve: Curve) -> str:
+def caption(curve: Curve) -> str:
     """What the drawing of a curve shows."""
     what: dict[str, str] = {
         Smoothness.SMOOTH: "how far differences are off",
@@ -46,13 +46,13 @@ def subject(curve: Curve) -> str:
 
 
 def convergence(curve: Curve) -> ET.Element | None:
-    """Error against step, log-log; at a point that is not smooth the one-sided slopes instead. None: nothing to see."""
+    """Error against step, log-log; the one-sided slopes at a kink. None where there is nothing to draw."""
     if curve.shape == Smoothness.SMOOTH:
-        return _loglog(_errors(curve), subject(curve))
+        return _loglog(_errors(curve), caption(curve))
     if curve.shape == Smoothness.KINK:
         return _slopes(curve)
     sizes = [(name, _positive(zip(curve.steps, map(abs, side), strict=True)), False) for name, side in _sides(curve)]
-    return _loglog(sizes, subject(curve))
+    return _loglog(sizes, caption(curve))
 
 
 def staircase(stairs: Staircase) -> ET.Element | None:
@@ -62,7 +62,7 @@ def staircase(stairs: Staircase) -> ET.Element | None:
         (name, [p for p in zip(stairs.at, ys, strict=True) if max(map(abs, p)) < _MOST], False) for name, ys in of
     ]
     title = f"{stairs.output} and its derivative along {stairs.input}"
-    return _drawn(series, title, x_title=clean(stairs.input), x_value_formatter=_short, value_formatter=_short)
+    return _render(series, title, x_title=clean(stairs.input), x_value_formatter=_short, value_formatter=_short)
 
 
 def _errors(curve: Curve) -> list[Series]:
@@ -75,9 +75,9 @@ def _errors(curve: Curve) -> list[Series]:
     ]
     truth = curve.measured if math.isfinite(curve.measured) else curve.claimed
     rounding = dict(zip(curve.steps, curve.noise, strict=True))
-    plain, extrapolated = _off(central, truth), _off(once, truth)
+    plain, extrapolated = _distances(central, truth), _distances(once, truth)
     return [
-        ("off the claim", _off(central, curve.claimed), False),
+        ("off the claim", _distances(central, curve.claimed), False),
         ("off the measured slope", plain, False),
         ("the same, extrapolated once", extrapolated, False),
         ("what rounding explains", _positive(zip(curve.steps, curve.noise, strict=True)), True),
@@ -86,16 +86,16 @@ def _errors(curve: Curve) -> list[Series]:
     ]
 
 
-def _off(points: Points, of: float) -> Points:
+def _distances(points: Coordinates, of: float) -> Coordinates:
     return _positive((h, abs(value - of)) for h, value in points)
 
 
-def _positive(points: Iterable[tuple[float, float]]) -> Points:
+def _positive(points: Iterable[tuple[float, float]]) -> Coordinates:
     return [(h, y) for h, y in points if _LEAST < y < _MOST and _LEAST < h < _MOST]
 
 
-def _guide(points: Points, power: int, rounding: Mapping[float, float]) -> Points:
-    """A line of the slope that truncation has, a little above the points that it accounts for; none for few of them."""
+def _guide(points: Coordinates, power: int, rounding: Mapping[float, float]) -> Coordinates:
+    """A line of the slope of truncation, a little above the points it explains; empty for few points."""
     truncated = [(h, y) for h, y in points if y > _WITHIN * rounding[h]]
     if len(truncated) < 2:
         return []
@@ -115,14 +115,14 @@ def _sides(curve: Curve) -> Iterator[tuple[str, Sequence[float]]]:
 def _slopes(curve: Curve) -> ET.Element | None:
     """At a kink: both one-sided slopes and the claim, by the logarithm of the step."""
 
-    def points(of: Iterable[float]) -> Points:
+    def points(of: Iterable[float]) -> Coordinates:
         pairs = zip(curve.steps, of, strict=True)
         return [(math.log10(h), y) for h, y in pairs if _LEAST < h < _MOST and abs(y) < _MOST]
 
     series = [(f"slope on the {name}", points(side), False) for name, side in _sides(curve)]
     claim = [curve.claimed] * len(curve.steps)
-    return _drawn(
-        [*series, ("claim", points(claim), True)], subject(curve), x_title="step", value_formatter=_short,
+    return _render(
+        [*series, ("claim", points(claim), True)], caption(curve), x_title="step", value_formatter=_short,
         x_value_formatter=_power, x_labels=_decades([x for _, ps, _ in series for x, _ in ps]),
     )  # fmt: skip
 
@@ -130,7 +130,7 @@ def _slopes(curve: Curve) -> ET.Element | None:
 def _loglog(series: list[Series], title: str) -> ET.Element | None:
     xs = [math.log10(h) for _, points, _ in series for h, _ in points]
     ys = [math.log10(y) for _, points, _ in series for _, y in points]
-    return _drawn(
+    return _render(
         series, title, x_title="step", logarithmic=True, value_formatter=_scientific, x_value_formatter=_scientific,
         x_labels=[10.0**n for n in _decades(xs)], y_labels=[10.0**n for n in _decades(ys)],
     )  # fmt: skip
@@ -144,7 +144,7 @@ def _decades(logarithms: Sequence[float]) -> list[int]:
     return list(range(low, high + 1, max(1, -(-(high - low) // 8))))
 
 
-def _drawn(series: Sequence[Series], title: str, **settings: Any) -> ET.Element | None:
+def _render(series: Sequence[Series], title: str, **settings: Any) -> ET.Element | None:
     kept = [one for one in series if len(one[1]) > 1]
     if not kept:
         return None
@@ -160,7 +160,7 @@ def _drawn(series: Sequence[Series], title: str, **settings: Any) -> ET.Element 
         root = ET.fromstring(chart.render(is_unicode=True))
     except (ArithmeticError, ValueError):  # its axes do not take any range of numbers; a table has them all the same
         return None
-    drawing = _adapted(root, clean(title), [guide for *_, guide in kept])
+    drawing = _strip_for_page(root, clean(title), [guide for *_, guide in kept])
     return el("div", drawing, _legend(kept)) if len(kept) > 1 else drawing
 
 
@@ -171,8 +171,8 @@ def _legend(series: Sequence[Series]) -> ET.Element:
     return el("ul", *entries, class_="legend")
 
 
-def _adapted(root: ET.Element, title: str, guides: Sequence[bool]) -> ET.Element:
-    """The drawing without what it brings for the web, and with a name for those who do not see it."""
+def _strip_for_page(root: ET.Element, title: str, guides: Sequence[bool]) -> ET.Element:
+    """The drawing without styles and scripts for the web, with a name for screen readers."""
     for parent in list(root.iter()):
         parent.tag = parent.tag.rpartition("}")[2]
         for child in list(parent):

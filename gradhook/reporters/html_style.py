@@ -1,4 +1,4 @@
-"""What does the HTML report look like, by day, by night and on paper?"""
+"""The style sheet of the HTML report: light, dark and print."""
 
 from __future__ import annotations
 

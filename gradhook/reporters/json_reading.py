@@ -1,4 +1,4 @@
-"""Which report does a JSON report hold? What reading loses: the options of targets, and findings of single outcomes."""
+"""Read a JSON report; options of targets and findings of single outcomes are lost."""
 
 from __future__ import annotations
 
@@ -7,20 +7,30 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gradhook.model.plots import Curve, Jacobian, Staircase
-from gradhook.model.protocol import build, parse, plain
+from gradhook.model.protocol import from_json, parse, to_json
 from gradhook.model.report import Change, Ignored, Notice, Report
-from gradhook.model.results import ClaimKind, Finding, Outcome, Resolved, Seconds, Target, TargetReport, Verdict, worst
+from gradhook.model.results import (
+    ClaimKind,
+    Finding,
+    LeafResolution,
+    Outcome,
+    Seconds,
+    Target,
+    TargetReport,
+    Verdict,
+    worst,
+)
 from gradhook.reporters.json_report import SCHEMA
 
 _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _NUMBERS = frozenset({"claimed", "measured", "error", "tolerance", "resolution"})
 
 
-def read(text: str) -> tuple[Report, int]:
-    """The report and the exit code that its command ended with.
+def read_report(text: str) -> tuple[Report, int]:
+    """The report, and the exit code that its command ended with.
 
     Raises:
-        ValueError: the text is no JSON report of this version; the error says why.
+        ValueError: the text is no JSON report of this version; the error has the reason.
     """
     try:
         document = parse(text)
@@ -37,33 +47,33 @@ def read(text: str) -> tuple[Report, int]:
             unanswered=tuple(map(str, document.get("unanswered", ()))),
             against=_changes(document.get("against")),
         )
-        report = build(Report, plain(report))  # every field is of its type, however deep it lies
+        report = from_json(Report, to_json(report))  # every field is of its type, however deep it lies
         code = document.get("exit_code")
-        code = _code_of(report.verdict) if code is None else build(int, code)
-        _believe(report, document, code)
+        code = _code_of(report.verdict) if code is None else from_json(int, code)
+        _require_consistency(report, document, code)
         return report, code
     except (KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise ValueError(f"it is no report of gradhook ({type(error).__name__}: {error})") from error
 
 
-def _believe(report: Report, document: Mapping[str, Any], code: int) -> None:
-    """Raises ValueError where verdicts, counts and exit code contradict each other: somebody has meddled with them."""
+def _require_consistency(report: Report, document: Mapping[str, Any], code: int) -> None:
+    """Raise ValueError where verdicts, counts and exit code contradict each other: the file was edited."""
     counts = {verdict.value: count for verdict, count in report.counts.items()}
-    milder = [t.target.name for t in report.targets if worst([t.verdict, *_grave(t)]) != t.verdict]
+    milder = [t.target.name for t in report.targets if worst([t.verdict, *_finding_verdicts(t)]) != t.verdict]
     if milder or document["verdict"] != report.verdict or document["counts"] != counts:
         raise ValueError(f"its verdicts contradict each other{f' ({milder[0]})' if milder else ''}")
     if not all(isinstance(setting, dict) for setting in report.settings.values()):
         raise ValueError("its settings are no table")
-    if code not in (0, 1, 2, 130) or code < _least(report):
+    if code not in (0, 1, 2, 130) or code < _lowest_exit_code(report):
         raise ValueError(f"its exit code {code} contradicts its verdict {report.verdict}")
 
 
-def _grave(target: TargetReport) -> list[Verdict]:
+def _finding_verdicts(target: TargetReport) -> list[Verdict]:
     """The verdicts of findings; advice makes no target better or worse."""
     return [finding.verdict for finding in target.findings if finding.verdict is not Verdict.ADVICE]
 
 
-def _least(report: Report) -> int:
+def _lowest_exit_code(report: Report) -> int:
     """The mildest exit code that such a report can have."""
     projects = report.settings.get("projects", {})
     everywhere = [report.settings, *(p for p in projects.values() if isinstance(p, dict))]
@@ -99,7 +109,7 @@ def _target(item: Mapping[str, Any]) -> TargetReport:
 
 
 def _seconds(item: Mapping[str, Any]) -> Seconds:
-    """What a report of an earlier gradhook did not tell is 0."""
+    """Seconds; what a report of an earlier gradhook lacks is 0."""
     given = item["seconds"]
     wall, compilations = float(given.get("wall", 0.0)), int(item.get("compilations", 0))
     return Seconds(float(given["compile"]), float(given["run"]), wall, compilations)
@@ -126,10 +136,10 @@ def _outcome(item: Mapping[str, Any]) -> Outcome:
 def _curve(item: Mapping[str, Any] | None) -> Curve | None:
     if item is None:
         return None
-    claimed, measured, error = (_known(item[name]) for name in ("claimed", "measured", "error"))
+    claimed, measured, error = (_float(item[name]) for name in ("claimed", "measured", "error"))
     rows = [_numbers(item[name]) for name in ("steps", "central", "noise", "left", "right")]
-    _fit(rows[:3] + [row for row in rows[3:] if row])
-    _fit(rows[3:])
+    _require_equal_lengths(rows[:3] + [row for row in rows[3:] if row])
+    _require_equal_lengths(rows[3:])
     return Curve(str(item["of"]), str(item["mode"]), claimed, measured, error, str(item["shape"]), *rows)
 
 
@@ -137,32 +147,32 @@ def _jacobian(item: Mapping[str, Any] | None) -> Jacobian | None:
     if item is None:
         return None
     tables = [tuple(map(_numbers, item[name])) for name in ("claimed", "measured")]
-    _fit([*tables, item["inputs"]])
-    _fit([item["outputs"], *(row for table in tables for row in table)])
+    _require_equal_lengths([*tables, item["inputs"]])
+    _require_equal_lengths([item["outputs"], *(row for table in tables for row in table)])
     return Jacobian(item["mode"], tuple(map(str, item["inputs"])), tuple(map(str, item["outputs"])), *tables)
 
 
-def _resolved(item: Mapping[str, Any]) -> Resolved:
-    return Resolved(str(item["leaf"]), _known(item["resolution"]), str(item["witness"]))
+def _resolved(item: Mapping[str, Any]) -> LeafResolution:
+    return LeafResolution(str(item["leaf"]), _float(item["resolution"]), str(item["witness"]))
 
 
 def _staircase(item: Mapping[str, Any]) -> Staircase:
     rows = [_numbers(item[name]) for name in ("at", "value", "slope")]
-    _fit(rows)
+    _require_equal_lengths(rows)
     return Staircase(item["input"], item["output"], *rows)
 
 
-def _fit(rows: Sequence[Sequence[Any]]) -> None:
+def _require_equal_lengths(rows: Sequence[Sequence[Any]]) -> None:
     """Raises ValueError for numbers of a picture of which some are missing."""
     if len({len(row) for row in rows}) > 1:
         raise ValueError("the numbers of a picture do not belong together")
 
 
 def _numbers(values: Sequence[Any]) -> tuple[float, ...]:
-    return tuple(map(_known, values))
+    return tuple(map(_float, values))
 
 
-def _known(value: Any) -> float:
+def _float(value: Any) -> float:
     return _NON_FINITE[value] if isinstance(value, str) else float(value)
 
 
@@ -178,4 +188,4 @@ def _ignored(item: Mapping[str, Any]) -> Ignored:
 
 
 def _number(value: Any) -> float | None:
-    return None if value is None else _known(value)
+    return None if value is None else _float(value)

@@ -1,15 +1,12 @@
-"""How does a report look to a program? ``docs/report.schema.json`` describes it; ``SCHEMA`` is its version."""
+"""The JSON report; ``docs/report.schema.json`` describes it, ``SCHEMA`` is its version."""
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import math
-from collections.abc import Mapping
 from dataclasses import asdict
-from enum import Enum
 from typing import Any
 
+from gradhook.model.protocol import to_json
 from gradhook.model.report import Ignored, Notice, Report
 from gradhook.model.results import Finding, Outcome, TargetReport
 
@@ -33,7 +30,7 @@ def render(report: Report, exit_code: int | None = None) -> str:
         "unanswered": report.unanswered,
         "against": None if report.against is None else [asdict(change) for change in report.against],
     }
-    return json.dumps(_plain(document), indent=2, allow_nan=False) + "\n"
+    return json.dumps(to_json(document), indent=2, allow_nan=False) + "\n"
 
 
 def _target(report: TargetReport) -> dict[str, Any]:
@@ -74,18 +71,3 @@ def _notice(notice: Notice) -> dict[str, Any]:
 def _ignored(item: Ignored) -> dict[str, Any]:
     names = ("code", "by", "target", "verdict", "case", "path", "line", "message")
     return {name: getattr(item, name) for name in names}
-
-
-def _plain(value: Any) -> Any:
-    """Records' values as JSON knows them."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, float) and not math.isfinite(value):
-        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
-    if isinstance(value, Mapping):
-        return {str(_plain(key)): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    return value

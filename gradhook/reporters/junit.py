@@ -1,7 +1,7 @@
-"""How does a report look to readers of JUnit's XML? A target is a test case, a file is a suite.
+"""The JUnit report: a target is a test case, a file is a suite.
 
-JUnit knows no third answer: undecided is a failure of the type ``undecided``, never a pass. Advice stands in the output
-of its test case, whatever else became of that.
+JUnit has no third verdict: undecided is a failure of the type ``undecided``, never a pass. Advice stands in the output
+of its test case, whatever its verdict.
 """
 
 from __future__ import annotations
@@ -11,7 +11,15 @@ from collections.abc import Sequence
 
 from gradhook.model.report import Report
 from gradhook.model.results import Finding, TargetReport, Verdict
-from gradhook.reporters.formatting import advice, answers, bias, clean, flat, place, resolution
+from gradhook.reporters.formatting import (
+    advice,
+    bias_note,
+    clean,
+    decisive_findings,
+    location_text,
+    one_line,
+    resolution_text,
+)
 
 _ELEMENTS = {Verdict.FAIL: "failure", Verdict.UNDECIDED: "failure", Verdict.ERROR: "error", Verdict.SKIP: "skipped"}
 
@@ -46,33 +54,37 @@ def _case(suite: ET.Element, report: TargetReport) -> None:
         "time": f"{seconds:.3f}",
     }
     case = ET.SubElement(suite, "testcase", attributes)
-    known = [f"surrogate, {clean(text)}" for text in [bias(report)] if text]
+    known = ["cached"] * report.cached
+    known += [f"surrogate, {clean(text)}" for text in [bias_note(report)] if text]
     known += [f"advice: {line}" for finding in advice(report) for line in _lines(finding, report)[:1]]
     if report.verdict is Verdict.PASS:
-        _out(case, known)
+        _system_out(case, known)
         return
-    findings = answers(report)
+    findings = decisive_findings(report)
     first = findings[0]
     element = ET.SubElement(
         case,
         _ELEMENTS[report.verdict],
-        {"message": clean(f"{first.code} {flat(first.message)}".strip()), "type": first.code or report.verdict.value},
+        {
+            "message": clean(f"{first.code} {one_line(first.message)}".strip()),
+            "type": first.code or report.verdict.value,
+        },
     )
     if report.verdict is Verdict.UNDECIDED:
         element.set("type", "undecided")
     element.text = "\n".join(line for finding in findings for line in _lines(finding, report))
-    _out(case, [*known, *(clean(line.expandtabs(4)) for line in report.output.splitlines())])
+    _system_out(case, [*known, *(clean(line.expandtabs(4)) for line in report.output.splitlines())])
 
 
-def _out(case: ET.Element, lines: Sequence[str]) -> None:
+def _system_out(case: ET.Element, lines: Sequence[str]) -> None:
     if lines:
         ET.SubElement(case, "system-out").text = "\n".join(lines)
 
 
 def _lines(finding: Finding, report: TargetReport) -> list[str]:
-    lines = [f"{place(finding, report.target)}: {finding.code} {flat(finding.message)}"]
+    lines = [f"{location_text(finding, report.target)}: {finding.code} {one_line(finding.message)}"]
     lines += [f"case {clean(finding.case)}"] if finding.case else []
-    lines += [resolution(finding.resolution)] if finding.resolution is not None else []
-    lines += [f"help: {flat(finding.help)}"] if finding.help else []
+    lines += [resolution_text(finding.resolution)] if finding.resolution is not None else []
+    lines += [f"help: {one_line(finding.help)}"] if finding.help else []
     lines += [f"again: {clean(finding.reproduce)}"] if finding.reproduce else []
     return lines

@@ -1,4 +1,4 @@
-"""How is foreign text put into Markdown so that it stays text, inside tables as well?
+"""Foreign text in Markdown that stays text, inside tables as well.
 
 The rules are those of GitHub Flavored Markdown: https://github.github.com/gfm/#code-spans, #tables-extension-.
 """
@@ -14,7 +14,7 @@ NAME, TEXT = 200, 2000
 """Characters that are kept of a name, and of a message or a command."""
 
 
-def cut(text: str, most: int) -> str:
+def truncate(text: str, most: int) -> str:
     """The beginning of a long text, with a sign that something is missing."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
@@ -25,7 +25,7 @@ def code(text: str, most: int = NAME) -> str:
     A pipe ends a table's cell even in a code span, and whether a backslash before it helps depends on what stands
     before the backslash: such text goes into an HTML element, character by character where it matters.
     """
-    shown = cut(clean(text), most)
+    shown = truncate(clean(text), most)
     if not shown.strip():
         return ""
     if "|" in shown:
@@ -37,7 +37,7 @@ def code(text: str, most: int = NAME) -> str:
 
 def block(lines: Iterable[str]) -> str:
     """Foreign lines as a block of code that none of them can end."""
-    shown = [cut(clean(line.expandtabs(4)), TEXT) for line in lines]
+    shown = [truncate(clean(line.expandtabs(4)), TEXT) for line in lines]
     fence = "`" * max(3, _longest_run("\n".join(shown)) + 1)
     return "\n".join([f"{fence}text", *shown, fence]) + "\n"
 

@@ -1,4 +1,4 @@
-"""How does the page of a code look in a terminal, in Markdown and to a program?"""
+"""The pages of codes as terminal text, Markdown and JSON."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import json
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
-from gradhook.model.rule_docs import Page
+from gradhook.model.rule_docs import RulePage
+from gradhook.reporters.display_options import DEFAULT_DISPLAY, DisplayOptions
 
 _EXITS = {"notice": 0, "fail": 1, "undecided": 1, "error": 2}
 _KEYS = {
@@ -34,43 +34,33 @@ terminal, `gradhook rule GRD406` shows one of them. The examples are run by grad
 """
 
 
-@dataclass(frozen=True)
-class _View:
-    width: int
-    color: bool
-
-    def paint(self, text: str, style: str) -> str:
-        return f"\x1b[{style}m{text}\x1b[0m" if self.color else text
-
-
-def as_text(pages: Sequence[Page], *, width: int = 100, color: bool = False) -> str:
+def as_text(pages: Sequence[RulePage], options: DisplayOptions = DEFAULT_DISPLAY) -> str:
     """Pages for a terminal, wrapped; code stays as it is, so that it can be copied."""
-    view = _View(width, color)
-    return "\n\n".join("\n".join(_lines(page, view)) for page in pages) + "\n"
+    return "\n\n".join("\n".join(_lines(page, options)) for page in pages) + "\n"
 
 
-def as_markdown(pages: Sequence[Page]) -> str:
+def as_markdown(pages: Sequence[RulePage]) -> str:
     """One page as it is written; several as one document with a table in front."""
     if len(pages) == 1:
         return pages[0].text
-    return _HEAD + "\n".join([*_index(pages), *_when(pages), *(_section(page) for page in pages)])
+    return _HEAD + "\n".join([*_index(pages), *_failure_table(pages), *(_section(page) for page in pages)])
 
 
-def as_json(pages: Sequence[Page]) -> str:
+def as_json(pages: Sequence[RulePage]) -> str:
     """A list of objects; ``markdown`` is the whole page."""
     return json.dumps([_object(page) for page in pages], indent=2, ensure_ascii=False) + "\n"
 
 
-def _lines(page: Page, view: _View) -> Iterator[str]:
+def _lines(page: RulePage, options: DisplayOptions) -> Iterator[str]:
     title = f"{page.code} {page.name}"
-    yield f"{view.paint(title, '1')}  {view.paint(page.verdict, _STYLES.get(page.verdict, '1'))}"
-    yield from textwrap.wrap(page.question, view.width)
+    yield f"{options.paint(title, '1')}  {options.paint(page.verdict, _STYLES.get(page.verdict, '1'))}"
+    yield from textwrap.wrap(page.question, options.width)
     for name, body in page.parts.items():
-        yield from ("", view.paint(name, "1"))
-        yield from _body(body, view)
+        yield from ("", options.paint(name, "1"))
+        yield from _body(body, options)
 
 
-def _body(body: str, view: _View) -> Iterator[str]:
+def _body(body: str, options: DisplayOptions) -> Iterator[str]:
     """Text and code in turn."""
     for n, part in enumerate(re.split(rf"^{_FENCE}\w*(?:\n|\Z)", body, flags=re.MULTILINE)):
         if not part.strip():
@@ -79,31 +69,31 @@ def _body(body: str, view: _View) -> Iterator[str]:
         if n % 2:
             yield from (f"    {line}".rstrip() for line in part.rstrip("\n").split("\n"))
         else:
-            yield from _text(part.strip("\n"), view)
+            yield from _text(part.strip("\n"), options)
 
 
-def _text(text: str, view: _View) -> Iterator[str]:
+def _text(text: str, options: DisplayOptions) -> Iterator[str]:
     for n, paragraph in enumerate(text.split("\n\n")):
         yield from [""] if n else []
         for item in re.split(r"\n(?=- )", paragraph):
             hang = "    " if item.startswith("- ") else "  "
             words = " ".join(item.split())
             lines = textwrap.wrap(
-                words, view.width, initial_indent="  ", subsequent_indent=hang, break_on_hyphens=False,
+                words, options.width, initial_indent="  ", subsequent_indent=hang, break_on_hyphens=False,
                 break_long_words=False,
             )  # fmt: skip
-            yield from _spans("\n".join(lines), view).split("\n")
+            yield from _inline_markup("\n".join(lines), options).split("\n")
 
 
-def _spans(text: str, view: _View) -> str:
+def _inline_markup(text: str, options: DisplayOptions) -> str:
     """Code and bold face: painted, or for code left between its marks where there is no colour."""
-    text = re.sub(r"\*\*(.+?)\*\*", lambda m: view.paint(m[1], "1"), text, flags=re.DOTALL)
-    if not view.color:
+    text = re.sub(r"\*\*(.+?)\*\*", lambda m: options.paint(m[1], "1"), text, flags=re.DOTALL)
+    if not options.color:
         return text
-    return re.sub(r"`([^`]+)`", lambda m: "\n".join(view.paint(line, "36") for line in m[1].split("\n")), text)
+    return re.sub(r"`([^`]+)`", lambda m: "\n".join(options.paint(line, "36") for line in m[1].split("\n")), text)
 
 
-def _index(pages: Sequence[Page]) -> Iterator[str]:
+def _index(pages: Sequence[RulePage]) -> Iterator[str]:
     group = ""
     for page in pages:
         if page.code[3] != group:
@@ -114,7 +104,7 @@ def _index(pages: Sequence[Page]) -> Iterator[str]:
         yield f"| [{page.code}](#{anchor}) | {page.name} | {page.question} | {page.verdict} |{end}"
 
 
-def _when(pages: Sequence[Page]) -> Iterator[str]:
+def _failure_table(pages: Sequence[RulePage]) -> Iterator[str]:
     """What fails, and what is only advice, of the codes that can fail."""
     if not any(page.fails for page in pages):
         return
@@ -123,18 +113,18 @@ def _when(pages: Sequence[Page]) -> Iterator[str]:
     yield ""
 
 
-def _next(pages: Sequence[Page], page: Page) -> Page:
+def _next(pages: Sequence[RulePage], page: RulePage) -> RulePage:
     return pages[pages.index(page) + 1]
 
 
-def _section(page: Page) -> str:
+def _section(page: RulePage) -> str:
     """A page one level further down."""
     parts = "".join(f"### {name}\n\n{body}\n\n" for name, body in page.parts.items())
     return f"## {page.code} {page.name}\n\n> {page.question}\n\n{parts}"
 
 
-def _object(page: Page) -> dict[str, object]:
-    parts = {key: _bare(page.parts.get(name)) for name, key in _KEYS.items()}
+def _object(page: RulePage) -> dict[str, object]:
+    parts = {key: _unfenced(page.parts.get(name)) for name, key in _KEYS.items()}
     return {
         "code": page.code, "name": page.name, "question": page.question, "verdict": page.verdict,
         "fails_where": page.fails or None, "advice_where": page.advice or None,
@@ -142,7 +132,7 @@ def _object(page: Page) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _bare(body: str | None) -> str | None:
+def _unfenced(body: str | None) -> str | None:
     """A part that is nothing but code, without its fences."""
     code = re.fullmatch(rf"{_FENCE}\w*\n(.*?\n){_FENCE}", body or "", re.DOTALL)
     return code[1] if code else body

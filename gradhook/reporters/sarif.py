@@ -1,4 +1,4 @@
-"""How does a report look to GitHub's code scanning and other readers of SARIF 2.1.0?
+"""The SARIF 2.1.0 report, for GitHub's code scanning and other readers.
 
 Paths of the report start at the repository's root. The format:
 https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from gradhook.model.report import Notice, Report
 from gradhook.model.results import Finding, TargetReport, Verdict
-from gradhook.reporters.formatting import advice, answers, flat
+from gradhook.reporters.formatting import advice, decisive_findings, one_line
 from gradhook.reporters.sorting import worst_first
 
 MOST = 25_000
@@ -48,7 +48,7 @@ def render(report: Report) -> str:
 
 def _findings(report: Report) -> Iterator[dict[str, Any]]:
     for target in worst_first(report.targets):
-        for finding in (*answers(target), *advice(target)):
+        for finding in (*decisive_findings(target), *advice(target)):
             if finding.verdict in _LEVELS:
                 yield _finding(finding, target)
 
@@ -56,17 +56,19 @@ def _findings(report: Report) -> Iterator[dict[str, Any]]:
 def _finding(finding: Finding, report: TargetReport) -> dict[str, Any]:
     target = report.target
     path, line = (finding.path, finding.line) if finding.path else (target.path, target.line)
-    text = f"{target.name}: {flat(finding.message)}" + (f" ({flat(finding.help)})" if finding.help else "")
+    text = f"{target.name}: {one_line(finding.message)}" + (f" ({one_line(finding.help)})" if finding.help else "")
     result = _result(finding.code or _NO_CODE, _LEVELS[finding.verdict], text, path, line)
     identity = (target.name, finding.case, finding.mode, finding.leaf, finding.index)
     result["partialFingerprints"] = {"gradhook/v1": _digest(finding.code, *identity)}
+    if report.cached:
+        result["properties"] = {"cached": True}
     if (target.path, target.line) != (path, line):
         result["relatedLocations"] = [{"id": 1, **_location(target.path, target.line)}]
     return result
 
 
 def _notice(notice: Notice) -> dict[str, Any]:
-    result = _result(notice.code, "warning", flat(notice.message), notice.path, notice.line)
+    result = _result(notice.code, "warning", one_line(notice.message), notice.path, notice.line)
     result["partialFingerprints"] = {"gradhook/v1": _digest(notice.code, notice.path, notice.message)}
     return result
 
@@ -76,7 +78,7 @@ def _result(code: str, level: str, text: str, path: str, line: int | None) -> di
 
 
 def _location(path: str, line: int | None) -> dict[str, Any]:
-    """Relative to the root of the source where it lies there, with percent signs for what no address may hold."""
+    """A location relative to ``%SRCROOT%`` where it lies below it, percent-encoded."""
     uri = quote(path.encode("utf-8", "surrogateescape") if path else "unknown")
     place: dict[str, Any] = {"artifactLocation": {"uri": uri, "uriBaseId": "%SRCROOT%"}}
     if PurePath(path).is_absolute():

@@ -1,4 +1,4 @@
-"""Which of many bad answers does a reader want first, and how far off is each?"""
+"""Sort targets by verdict and by their distance from the claim."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterable
 
 from gradhook.model.results import Finding, TargetReport
-from gradhook.reporters.formatting import WORSE_FIRST, answers
+from gradhook.reporters.formatting import WORSE_FIRST, decisive_findings
 
 
-def excess(finding: Finding) -> float:
-    """How many times its tolerance the claim is away from the measurement; infinity where there is no telling."""
+def tolerance_multiple(finding: Finding) -> float:
+    """The distance between claim and measurement in tolerances; infinity where it cannot be computed."""
     if finding.claimed is None or finding.measured is None:
         return math.inf
     distance = abs(finding.claimed - finding.measured)
@@ -25,5 +25,5 @@ def worst_first(targets: Iterable[TargetReport]) -> list[TargetReport]:
 
 
 def _rank(report: TargetReport) -> tuple[int, float, str, int]:
-    worst = max((excess(finding) for finding in answers(report)), default=0.0)
+    worst = max((tolerance_multiple(finding) for finding in decisive_findings(report)), default=0.0)
     return WORSE_FIRST.index(report.verdict), -worst, report.target.path, report.target.line

@@ -1,4 +1,4 @@
-"""What the terminal shows beside the answers: advice, notices, and what asks less than before."""
+"""Advice, notices and weakened claims on the terminal."""
 
 from __future__ import annotations
 
@@ -7,32 +7,33 @@ from collections.abc import Iterable
 from gradhook.model.report import Notice, Report
 from gradhook.model.results import TargetReport
 from gradhook.reporters import baseline_changes
-from gradhook.reporters.formatting import advice, clean, place
-from gradhook.reporters.terminal_layout import View, below
+from gradhook.reporters.display_options import DisplayOptions
+from gradhook.reporters.formatting import advice, clean, location_text
+from gradhook.reporters.terminal_layout import indented
 
 
-def advised(targets: Iterable[TargetReport], view: View) -> list[str]:
-    """A line for each piece of advice, in the order of the files; what would mend it with ``verbose``."""
+def advice_lines(targets: Iterable[TargetReport], options: DisplayOptions) -> list[str]:
+    """A line for each piece of advice, in the order of the files; its help with ``verbose``."""
     lines = []
     for target in sorted(targets, key=lambda report: (report.target.path, report.target.line)):
         for finding in advice(target):
-            said = f"{place(finding, target.target)}: {finding.code} {clean(target.target.qualname)}: {finding.message}"
-            first, *rest = below(said, view)
+            where = f"{location_text(finding, target.target)}: {finding.code} {clean(target.target.qualname)}"
+            first, *rest = indented(f"{where}: {finding.message}", options)
             lines += ["  " + first.lstrip(), *rest]
-            lines += below(f"help: {finding.help}", view) if view.verbose and finding.help else []
-    return [view.paint("advice, beyond what is claimed", "1"), *lines] if lines else []
+            lines += indented(f"help: {finding.help}", options) if options.verbose and finding.help else []
+    return [options.paint("advice, beyond what is claimed", "1"), *lines] if lines else []
 
 
-def noticed(notices: Iterable[Notice], view: View) -> list[str]:
+def notice_lines(notices: Iterable[Notice], options: DisplayOptions) -> list[str]:
     """A line for each notice."""
-    lines = [view.paint("notices", "1")]
+    lines = [options.paint("notices", "1")]
     for notice in notices:
-        first, *rest = below(f"{notice.path}:{notice.line}: {notice.code} {notice.message}", view)
+        first, *rest = indented(f"{notice.path}:{notice.line}: {notice.code} {notice.message}", options)
         lines += ["  " + first.lstrip(), *rest]
     return lines
 
 
-def changed(report: Report, view: View) -> list[str]:
+def change_lines(report: Report, options: DisplayOptions) -> list[str]:
     """A table with aligned columns, and without a line of its own for the names of the columns."""
     table = [
         (kind, what, option, f"{before} -> {now}", place)
@@ -42,4 +43,4 @@ def changed(report: Report, view: View) -> list[str]:
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip() for cells in table
     ]
-    return [view.paint(f"asks less than {baseline_changes.revision(report)}", "1"), *(f"  {line}" for line in lines)]
+    return [options.paint(f"asks less than {baseline_changes.revision(report)}", "1"), *(f"  {line}" for line in lines)]

@@ -1,4 +1,4 @@
-"""Which functions of a project are annotated, as far as its files tell, with nothing imported or executed?"""
+"""Find annotated functions and custom rules in the files of a project; nothing is imported or run."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from gradhook.scan.comments import Comment, comments
 from gradhook.scan.files import absolute, list_files, list_folder
 from gradhook.scan.globs import excluder
 from gradhook.scan.parse import read
-from gradhook.scan.prefilter import sift
-from gradhook.scan.records import Found
-from gradhook.scan.repository import Project, found_in, found_or_none, open_project
-from gradhook.scan.targets import Configured, abroad, askable, notices, targets
+from gradhook.scan.prefilter import files_containing
+from gradhook.scan.records import ModuleScan
+from gradhook.scan.repository import ModuleIndex, open_index, scan_module, scan_module_or_none
+from gradhook.scan.targets import ConfiguredNames, checkable_rules, notices, other_files, targets
 
 
 @dataclass(frozen=True)
 class Scan:
-    """Targets sorted by path and line (unreachable ones with the reason), custom rules without a claim, files read.
+    """Targets by path and line, notices, files read, ignore comments, and unclaimed custom rules.
 
-    ``comments`` ask for silence about some codes; nothing here heeds them.
+    A target that no import delivers has the reason in ``unreachable``.
     """
 
     targets: tuple[Target, ...]
@@ -63,32 +63,35 @@ def scan(
         return Scan((), (), ())
     whole = not exclude and "" in listing.searchable
     universe = listing if whole else list_folder(base)
-    hits = sift(listing)
-    project = open_project(base, universe, hits if whole else hits | sift(universe))
-    chosen = [base / file for file in listing.files if file in hits or (project.users and base / file in project.users)]
-    return _answer(project, _founds(chosen, project), str(root), listing.files, Configured(configured, given))
+    hits = files_containing(listing)
+    index = open_index(base, universe, hits if whole else hits | files_containing(universe))
+    chosen = [base / file for file in listing.files if file in hits or (index.users and base / file in index.users)]
+    return _merged(index, _module_scans(chosen, index), str(root), listing.files, ConfiguredNames(configured, given))
 
 
-def _founds(paths: Sequence[Path], project: Project) -> list[Found]:
-    """What the walk finds in each file.
+def _module_scans(paths: Sequence[Path], index: ModuleIndex) -> list[ModuleScan]:
+    """Scan each file.
 
     Raises:
-        GradhookError: some cannot be read; all of them are named, because whoever mends one wants to know the others.
+        GradhookError: some files cannot be read; all of them are named, so that they can be fixed at once.
     """
-    founds: list[Found] = []
+    scans: list[ModuleScan] = []
     errors: list[GradhookError] = []
     for path in paths:
         try:
-            founds.append(found_in(path, project))
+            scans.append(scan_module(path, index))
         except GradhookError as error:
             errors.append(error)
     if errors:
         raise GradhookError("\n".join(error.message for error in errors), errors[0].help)
-    return founds
+    return scans
 
 
-def _answer(project: Project, mine: list[Found], root: str, files: tuple[str, ...], configured: Configured) -> Scan:
-    others = abroad([*mine, *_other_users(project, mine)])
+def _merged(
+    index: ModuleIndex, mine: list[ModuleScan], root: str, files: tuple[str, ...], configured: ConfiguredNames
+) -> Scan:
+    """Targets, notices and comments of the scanned modules in one record."""
+    others = other_files([*mine, *_other_users(index, mine)])
     found_targets: list[Target] = []
     found_notices: list[Notice] = []
     found_comments: list[Comment] = []
@@ -97,25 +100,25 @@ def _answer(project: Project, mine: list[Found], root: str, files: tuple[str, ..
         module = found.scope.module
         found_targets += targets(found, others, root)
         found_notices += notices(found, others, root, configured)
-        unclaimed += askable(found, others, root, configured)
+        unclaimed += checkable_rules(found, others, root, configured)
         found_comments += comments(read(module.path, module.shown), module.shown)
     return Scan(
         tuple(sorted(found_targets, key=lambda t: (t.path, t.line, t.mark))),
         tuple(sorted(found_notices, key=lambda n: (n.path, n.line))),
         files,
         tuple(found_comments),
-        tuple(sorted((t for t in unclaimed if not _is_silenced(t, found_comments)), key=lambda t: (t.path, t.line))),
+        tuple(sorted((t for t in unclaimed if not _is_ignored(t, found_comments)), key=lambda t: (t.path, t.line))),
     )
 
 
-def _is_silenced(rule: Target, comments: Sequence[Comment]) -> bool:
-    """Whether a comment says that a rule is to stay without a claim."""
+def _is_ignored(rule: Target, comments: Sequence[Comment]) -> bool:
+    """Whether a comment allows a custom rule to stay without a claim."""
     mine = [c for c in comments if c.path == rule.path and c.line in {rule.line, *rule.lines}]
     return any(not c.codes or UNCLAIMED.startswith(c.codes) for c in mine)
 
 
-def _other_users(project: Project, mine: list[Found]) -> list[Found]:
+def _other_users(index: ModuleIndex, mine: list[ModuleScan]) -> list[ModuleScan]:
     """Files outside the given paths that may apply a decorator stored inside them."""
     if not any(found.stored for found in mine):
         return []
-    return [found for path in project.users if (found := found_or_none(path, project))]
+    return [found for path in index.users if (found := scan_module_or_none(path, index))]

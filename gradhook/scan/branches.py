@@ -1,4 +1,4 @@
-"""Which branch of a condition does no import ever execute?"""
+"""Find the branches of a condition that no import executes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 
 
 def dead_branches(test: ast.expr) -> tuple[str, str]:
-    """Why no import executes the body, and why none the ``else``; empty where one may."""
+    """The reasons why no import executes the body and the ``else``; empty where one may."""
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=inner):
             body, other = dead_branches(inner)

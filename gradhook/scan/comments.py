@@ -1,4 +1,4 @@
-"""Which comments of a file ask for silence, and about which codes?
+"""Read the ``# gradhook: ignore[...]`` comments of a file.
 
 They are found among its tokens: the same text in a string is no comment.
 """
@@ -24,7 +24,7 @@ class Comment:
 
 
 def comments(text: bytes, path: str) -> tuple[Comment, ...]:
-    """The comments in a file's bytes; none in what is no Python."""
+    """The ignore comments in a file's bytes; none if it is not valid Python."""
     if b"gradhook:" not in text:
         return ()
     try:
@@ -46,5 +46,5 @@ def _tokens(text: bytes) -> Iterable[tokenize.TokenInfo]:
 def _encoding(text: bytes) -> str:
     try:
         return tokenize.detect_encoding(io.BytesIO(text).readline)[0]
-    except SyntaxError:  # it wants UTF-8 in the very line that declares something else; the parser does not
+    except SyntaxError:  # detect_encoding requires UTF-8 in the coding line itself; the parser does not
         return "latin-1"

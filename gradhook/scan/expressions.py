@@ -1,6 +1,6 @@
-"""Which marks does an expression put on which functions?
+"""Find gradhook's decorators and JAX's custom rules in expressions.
 
-Every mention of one of gradhook's decorators ends in a ``Use``: applied to something, or lost with the reason.
+Every mention of one of gradhook's decorators ends in a ``DecoratorUse``: applied to something, or lost with the reason.
 """
 
 from __future__ import annotations
@@ -9,150 +9,161 @@ import ast
 from collections.abc import Iterable
 from dataclasses import replace
 
-from gradhook.scan.names import Names, called_at, held_under, subject, text
-from gradhook.scan.records import At, Found, Mark, Place, Scope, Use, bind, bound
+from gradhook.scan.names import NameResolver, assigned_name, call_site_of, decorated_argument, text
+from gradhook.scan.records import CallSite, Context, Decorator, DecoratorUse, ModuleScan, Scope, bind, new_binding
 
-HANDED = "handed to other code: the text does not tell which function it marks"
-NEVER = "never applied to a function"
+PASSED_ON = "handed to other code: the text does not tell which function it marks"
+NEVER_APPLIED = "never applied to a function"
 
 
-def visit(node: ast.AST | None, at: At, found: Found, names: Names) -> None:
-    """Record every use of a mark in an expression."""
-    waiting = [(node, at)]
+def visit(node: ast.AST | None, context: Context, found: ModuleScan, names: NameResolver) -> None:
+    """Record every use of a decorator in an expression."""
+    waiting = [(node, context)]
     while waiting:  # no recursion for what needs none: sums and strings of a thousand terms occur
         node, here = waiting.pop()
-        if node is not None and not _handled(node, here, found, names):
+        if node is not None and not _visit_known(node, here, found, names):
             inner = anonymous(here)
             waiting += [(child, inner) for child in reversed(list(ast.iter_child_nodes(node)))]
 
 
-def _handled(node: ast.AST, at: At, found: Found, names: Names) -> bool:
-    """Deal with the expressions that matter; the others only contain some."""
+def _visit_known(node: ast.AST, context: Context, found: ModuleScan, names: NameResolver) -> bool:
+    """Record the uses in expressions of a known form; False for others, whose parts are visited."""
     match node:
         case ast.Call():
-            _call(node, at, found, names)
+            _call(node, context, found, names)
         case ast.Name() | ast.Attribute():
-            return _mention(node, at, found, names)
+            return _mention(node, context, found, names)
         case ast.Lambda():
-            _lambda(node, at, found, names)
+            _lambda(node, context, found, names)
         case ast.NamedExpr(target=target, value=value):
-            _walrus(target, value, at, found, names)
-        case ast.Dict(keys=keys, values=values) if at.own and at.direct:
-            _visit_all([key for key in keys if key], anonymous(at), found, names)
+            _walrus(target, value, context, found, names)
+        case ast.Dict(keys=keys, values=values) if context.binding and context.direct:
+            _visit_all([key for key in keys if key], anonymous(context), found, names)
             for key, value in zip(keys, values, strict=True):
-                visit(value, _entry(at, key), found, names)
-        case ast.List(elts=values) | ast.Tuple(elts=values) if at.own and at.direct:
+                visit(value, _entry(context, key), found, names)
+        case ast.List(elts=values) | ast.Tuple(elts=values) if context.binding and context.direct:
             for place, value in enumerate(values):
-                visit(value, _entry(at, ast.Constant(place)), found, names)
+                visit(value, _entry(context, ast.Constant(place)), found, names)
         case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
-            _visit_all(ast.iter_child_nodes(node), anonymous(at)._replace(scope=_comprehension(node, at)), found, names)
+            inside = anonymous(context)._replace(scope=_comprehension(node, context))
+            _visit_all(ast.iter_child_nodes(node), inside, found, names)
         case _:
             return False
     return True
 
 
-def options(node: ast.expr, at: At, found: Found, names: Names) -> None:
-    """Record the uses in the arguments of an expression that stands for a mark, not the mark itself."""
+def options(node: ast.expr, context: Context, found: ModuleScan, names: NameResolver) -> None:
+    """Record the uses in the arguments of an expression that is a decorator, not the decorator itself."""
     if isinstance(node, ast.Call):
-        options(node.func, at, found, names)
-        rest = [a for a in node.args if not isinstance(names.value(a, at.scope), Mark)]
-        _visit_all([*rest, *node.keywords], anonymous(at), found, names)
+        options(node.func, context, found, names)
+        rest = [a for a in node.args if not isinstance(names.value(a, context.scope), Decorator)]
+        _visit_all([*rest, *node.keywords], anonymous(context), found, names)
 
 
-def lose(node: ast.expr, mark: Mark, reason: str, at: At, found: Found) -> None:
-    """Record an annotation that never comes to a function; custom rules that do not are no rules yet."""
-    if not mark.is_rule:
-        found.uses.append(use(mark, node, at, at.prefix + text(_maker(node)), lost=reason))
+def record_unapplied(node: ast.expr, decorator: Decorator, reason: str, context: Context, found: ModuleScan) -> None:
+    """Record a decorator of gradhook that reaches no function; unapplied custom rules are no rules yet."""
+    if not decorator.is_rule:
+        qualname = context.prefix + text(_without_options(node))
+        found.uses.append(new_use(decorator, node, context, qualname, unapplied=reason))
 
 
-def use(
-    mark: Mark, node: ast.expr, at: At, qualname: str, *, made: Place | None = None, subject: str = "", lost: str = ""
-) -> Use:
-    """A use in an expression; ``made`` is where the annotation was called, if not just here."""
-    place = made or mark.made or Place(at.scope.module.shown, node.lineno, node.col_offset)
+def new_use(
+    decorator: Decorator,
+    node: ast.expr,
+    context: Context,
+    qualname: str,
+    *,
+    site: CallSite | None = None,
+    subject: str = "",
+    unapplied: str = "",
+) -> DecoratorUse:
+    """A use in an expression; ``site`` is where the decorator was called, if elsewhere."""
+    place = site or decorator.site or CallSite(context.scope.module.shown, node.lineno, node.col_offset)
     lines = frozenset(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    return Use(mark, qualname, subject, node.lineno, place, lines, at, lost=lost)
+    return DecoratorUse(decorator, qualname, subject, node.lineno, place, lines, context, unapplied=unapplied)
 
 
-def anonymous(at: At) -> At:
-    """The same place, for an expression whose value gets no name and no mark from around it."""
-    if at.own is None and at.direct and not at.group:
-        return at
-    return at._replace(own=None, direct=True, group=0)
+def anonymous(context: Context) -> Context:
+    """The same context for an expression whose value gets no name and no decorator from outside."""
+    if context.binding is None and context.direct and not context.group:
+        return context
+    return context._replace(binding=None, direct=True, group=0)
 
 
-def _visit_all(nodes: Iterable[ast.AST], at: At, found: Found, names: Names) -> None:
+def _visit_all(nodes: Iterable[ast.AST], context: Context, found: ModuleScan, names: NameResolver) -> None:
     for node in nodes:
-        visit(node, at, found, names)
+        visit(node, context, found, names)
 
 
-def _call(node: ast.Call, at: At, found: Found, names: Names) -> None:
-    if isinstance(mark := names.value(node, at.scope), Mark):
-        lose(node, mark, HANDED, at, found)
-        options(node, at, found, names)
-    elif isinstance(mark := names.value(node.func, at.scope), Mark):
-        _apply(node, mark, at, found, names)
+def _call(node: ast.Call, context: Context, found: ModuleScan, names: NameResolver) -> None:
+    if isinstance(decorator := names.value(node, context.scope), Decorator):
+        record_unapplied(node, decorator, PASSED_ON, context, found)
+        options(node, context, found, names)
+    elif isinstance(decorator := names.value(node.func, context.scope), Decorator):
+        _apply(node, decorator, context, found, names)
     else:
-        _visit_all([node.func, *node.args[1:], *node.keywords], anonymous(at), found, names)
-        _visit_all(node.args[:1], at._replace(direct=False), found, names)  # as in h = jax.jit(custom_jvp(g))
+        _visit_all([node.func, *node.args[1:], *node.keywords], anonymous(context), found, names)
+        _visit_all(node.args[:1], context._replace(direct=False), found, names)  # as in h = jax.jit(custom_jvp(g))
 
 
-def _apply(node: ast.Call, mark: Mark, at: At, found: Found, names: Names) -> None:
-    """A mark called on something: one use; what it is called on may be marked in turn."""
-    marked = subject(node)
-    at = at._replace(group=at.group or next(found.clock))
-    innermost = _innermost(marked, at.scope, names)
-    plain = _prefix(marked, at) + text(innermost)
-    own = at.own if at.own and (at.direct or mark.is_rule) else None
-    if own and "[" in own.name and (mark.is_rule or not isinstance(innermost, (ast.Lambda, ast.Call))):
-        own = None  # an entry of a list or dictionary gives a name to what has none of its own
-    qualname = at.prefix + own.name if own else plain
-    made = mark.made or called_at(node, at.scope)
-    one = use(mark, node, at._replace(own=own), qualname, made=made, subject=plain)
-    means = names.value(marked, at.scope)
-    found.uses.append(replace(one, means=means if isinstance(means, str) else ""))
-    visit(marked, at, found, names)
-    options(node.func, at, found, names)
-    _visit_all([*node.args[1:], *(k for k in node.keywords if k.value is not marked)], anonymous(at), found, names)
+def _apply(node: ast.Call, decorator: Decorator, context: Context, found: ModuleScan, names: NameResolver) -> None:
+    """Record a decorator that is called on something; its argument may be decorated in turn."""
+    marked = decorated_argument(node)
+    context = context._replace(group=context.group or next(found.counter))
+    innermost = _innermost(marked, context.scope, names)
+    plain = _prefix(marked, context) + text(innermost)
+    binding = context.binding if context.binding and (context.direct or decorator.is_rule) else None
+    if binding and "[" in binding.name and (decorator.is_rule or not isinstance(innermost, (ast.Lambda, ast.Call))):
+        binding = None  # an entry of a list or dictionary gives a name to what has none of its own
+    qualname = context.prefix + binding.name if binding else plain
+    site = decorator.site or call_site_of(node, context.scope)
+    one = new_use(decorator, node, context._replace(binding=binding), qualname, site=site, subject=plain)
+    imported_name = names.value(marked, context.scope)
+    found.uses.append(replace(one, imported_name=imported_name if isinstance(imported_name, str) else ""))
+    visit(marked, context, found, names)
+    options(node.func, context, found, names)
+    _visit_all([*node.args[1:], *(k for k in node.keywords if k.value is not marked)], anonymous(context), found, names)
 
 
-def _innermost(node: ast.expr | None, scope: Scope, names: Names) -> ast.expr | None:
-    """Under marks applied in a chain, the function itself."""
-    while isinstance(node, ast.Call) and isinstance(names.value(node.func, scope), Mark) and subject(node):
-        node = subject(node)
+def _innermost(node: ast.expr | None, scope: Scope, names: NameResolver) -> ast.expr | None:
+    """The function itself under decorators applied in a chain."""
+    while (
+        isinstance(node, ast.Call) and isinstance(names.value(node.func, scope), Decorator) and decorated_argument(node)
+    ):
+        node = decorated_argument(node)
     return node
 
 
-def _entry(at: At, key: ast.expr | None) -> At:
-    """The place of an entry in a dictionary or list that gets a name."""
-    if at.own is None or key is None:
-        return anonymous(at)
-    entry = held_under(ast.Subscript(ast.Name(at.own.name), key))
-    return anonymous(at)._replace(own=replace(at.own, name=entry))
+def _entry(context: Context, key: ast.expr | None) -> Context:
+    """The context of an entry in a dictionary or list that is bound to a name."""
+    if context.binding is None or key is None:
+        return anonymous(context)
+    entry = assigned_name(ast.Subscript(ast.Name(context.binding.name), key))
+    return anonymous(context)._replace(binding=replace(context.binding, name=entry))
 
 
-def _prefix(node: ast.expr | None, at: At) -> str:
-    """The way to a name that the class or function around binds itself."""
+def _prefix(node: ast.expr | None, context: Context) -> str:
+    """The qualified-name prefix of a name that the enclosing class or function binds itself."""
     while isinstance(node, ast.Attribute):
         node = node.value
-    return at.prefix if isinstance(node, ast.Name) and node.id in at.scope.values else ""
+    return context.prefix if isinstance(node, ast.Name) and node.id in context.scope.values else ""
 
 
-def _mention(node: ast.Name | ast.Attribute, at: At, found: Found, names: Names) -> bool:
+def _mention(node: ast.Name | ast.Attribute, context: Context, found: ModuleScan, names: NameResolver) -> bool:
     if not isinstance(node.ctx, ast.Load):
         return False
-    if isinstance(mark := names.value(node, at.scope), Mark):
-        lose(node, mark, HANDED, at, found)
+    if isinstance(decorator := names.value(node, context.scope), Decorator):
+        record_unapplied(node, decorator, PASSED_ON, context, found)
     elif isinstance(node, ast.Attribute):  # gradcheck.__doc__ marks nothing
-        return isinstance(names.value(node.value, at.scope), Mark)
+        return isinstance(names.value(node.value, context.scope), Decorator)
     return True
 
 
-def _lambda(node: ast.Lambda, at: At, found: Found, names: Names) -> None:
-    _visit_all([*node.args.defaults, *filter(None, node.args.kw_defaults)], anonymous(at), found, names)
-    scope = Scope("function", at.scope.module, at.scope, dict.fromkeys(parameters(node.args)))
-    dead = at.dead or "nested in a lambda: no import reaches it"
-    visit(node.body, anonymous(at)._replace(scope=scope, dead=dead), found, names)
+def _lambda(node: ast.Lambda, context: Context, found: ModuleScan, names: NameResolver) -> None:
+    _visit_all([*node.args.defaults, *filter(None, node.args.kw_defaults)], anonymous(context), found, names)
+    scope = Scope("function", context.scope.module, context.scope, dict.fromkeys(parameters(node.args)))
+    dead = context.dead or "nested in a lambda: no import reaches it"
+    visit(node.body, anonymous(context)._replace(scope=scope, dead=dead), found, names)
 
 
 def parameters(node: ast.arguments) -> list[str]:
@@ -166,23 +177,23 @@ def arguments(node: ast.arguments) -> list[ast.arg]:
     return [*node.posonlyargs, *node.args, *node.kwonlyargs, *extra]
 
 
-def _comprehension(node: ast.AST, at: At) -> Scope:
-    """A scope in which the loop variables of a comprehension mean nothing known."""
-    bound = [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-    return Scope("comprehension", at.scope.module, at.scope, dict.fromkeys(bound))
+def _comprehension(node: ast.AST, context: Context) -> Scope:
+    """A scope in which the loop variables of a comprehension have no known meaning."""
+    loop_variables = [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    return Scope("comprehension", context.scope.module, context.scope, dict.fromkeys(loop_variables))
 
 
-def _walrus(target: ast.Name, value: ast.expr, at: At, found: Found, names: Names) -> None:
-    own = bound(target.id, target, at)
-    known = names.value(value, at.scope)
-    if isinstance(known, Mark):
-        found.stored.append(use(known, value, at, at.prefix + target.id, lost=NEVER))
-        options(value, at, found, names)
+def _walrus(target: ast.Name, value: ast.expr, context: Context, found: ModuleScan, names: NameResolver) -> None:
+    binding = new_binding(target.id, target, context)
+    known = names.value(value, context.scope)
+    if isinstance(known, Decorator):
+        found.stored.append(new_use(known, value, context, context.prefix + target.id, unapplied=NEVER_APPLIED))
+        options(value, context, found, names)
     else:
-        visit(value, at if at.own else at._replace(own=own), found, names)
-    bind(own, known, found)
+        visit(value, context if context.binding else context._replace(binding=binding), found, names)
+    bind(binding, known, found)
 
 
-def _maker(node: ast.expr) -> ast.expr:
+def _without_options(node: ast.expr) -> ast.expr:
     """The decorator without its options."""
-    return _maker(node.func) if isinstance(node, ast.Call) else node
+    return _without_options(node.func) if isinstance(node, ast.Call) else node

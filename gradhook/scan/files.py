@@ -1,4 +1,4 @@
-"""Which Python files do the given paths mean?
+"""List the Python files that the given paths mean.
 
 A file that is named is meant, a folder means what git lists below it (ignored files stay out); without git, all below
 it but hidden folders, caches, environments and ``node_modules``.
@@ -20,7 +20,9 @@ _ENVIRONMENT_SIGNS = ("pyvenv.cfg", "conda-meta")
 
 @dataclass(frozen=True)
 class Listing:
-    """Names relative to the root, in posix form: plain strings, because ten thousand ``Path`` objects take their time.
+    """File names relative to the root, in posix form.
+
+    Plain strings: making ten thousand ``Path`` objects takes noticeable time.
 
     ``searchable`` are the folders in which git can search, ``loose`` the files in which it cannot.
     """
@@ -32,19 +34,19 @@ class Listing:
 
 
 def list_files(root: Path, paths: Sequence[Path], excluded: Callable[[str], bool] | None) -> Listing:
-    """The ``.py`` files that ``paths`` mean, without the excluded ones, in order; ``root`` is absolute.
+    """The ``.py`` files below ``paths`` without the excluded ones, in order; ``root`` is absolute.
 
     Raises:
         GradhookError: a path does not exist, lies outside the root, or is a folder without Python files.
     """
-    parts = [_meant(root, path) for path in paths]
+    parts = [_listing_of(root, path) for path in paths]
     meant = set().union(*(part.files for part in parts))
     kept = [file for file in meant if not excluded(file)] if excluded else meant
     folders = dict.fromkeys(folder for part in parts for folder in part.searchable)
     return Listing(root, tuple(sorted(kept)), tuple(folders), frozenset().union(*(part.loose for part in parts)))
 
 
-def _meant(root: Path, given: Path) -> Listing:
+def _listing_of(root: Path, given: Path) -> Listing:
     path = absolute(given)
     name = relative_to(root, path)
     if path.is_dir():
@@ -61,7 +63,7 @@ def _meant(root: Path, given: Path) -> Listing:
 def list_folder(root: Path, folder: str = "") -> Listing:
     """The existing ``.py`` files below a folder of the root, in no order."""
     names = git.tracked_and_new(root / folder)
-    inside = _walk(root / folder) if names is None else _own(root / folder, set(names))
+    inside = _walk(root / folder) if names is None else _own_names(root / folder, set(names))
     there = _existing(str(root), [f"{folder}/{name}" if folder else name for name in inside])
     files = tuple(there)
     if names is None:
@@ -70,12 +72,12 @@ def list_folder(root: Path, folder: str = "") -> Listing:
 
 
 def absolute(path: Path) -> Path:
-    """The path without ``..``; links stay, so that a file keeps the name under which the user knows it."""
+    """The path without ``..``; links are kept, so that a file keeps the name that the user gave."""
     return Path(os.path.abspath(path))  # noqa: PTH100  # Path.absolute keeps "..", Path.resolve follows links
 
 
 def relative_to(root: Path, path: Path) -> str:
-    """The path below the root, in posix form.
+    """The path relative to the root, in posix form.
 
     Raises:
         GradhookError: the path is not below the root.
@@ -88,27 +90,27 @@ def relative_to(root: Path, path: Path) -> str:
     raise GradhookError(f"{path} lies outside the project {root}", "name paths of one project at a time")
 
 
-def _own(folder: Path, names: Iterable[str]) -> list[str]:
-    """Those of the relative names that lie in no virtual environment and no ``node_modules`` below the folder."""
+def _own_names(folder: Path, names: Iterable[str]) -> list[str]:
+    """The names that lie in no virtual environment and no ``node_modules`` below the folder."""
     foreign: dict[str, bool] = {"": False}
-    return [name for name in names if not _foreign(str(folder), name.rpartition("/")[0], foreign)]
+    return [name for name in names if not _is_foreign(str(folder), name.rpartition("/")[0], foreign)]
 
 
-def _foreign(folder: str, inner: str, known: dict[str, bool]) -> bool:
+def _is_foreign(folder: str, inner: str, known: dict[str, bool]) -> bool:
     if inner not in known:
         parent, _, last = inner.rpartition("/")
-        known[inner] = _foreign(folder, parent, known) or last in _SKIPPED or _is_environment(f"{folder}/{inner}")
+        known[inner] = _is_foreign(folder, parent, known) or last in _SKIPPED or _is_environment(f"{folder}/{inner}")
     return known[inner]
 
 
 def _is_environment(folder: str) -> bool:
-    return any(os.path.exists(f"{folder}/{sign}") for sign in _ENVIRONMENT_SIGNS)  # noqa: PTH110  # asked of every folder
+    return any(os.path.exists(f"{folder}/{sign}") for sign in _ENVIRONMENT_SIGNS)  # noqa: PTH110  # fast: called for every folder
 
 
 def _existing(root: str, names: list[str]) -> dict[str, bool]:
-    """Files that are there (git also lists deleted ones), with whether they are links.
+    """Files that exist, with whether they are links; git also lists deleted ones.
 
-    A link to a file that is listed itself would only say everything twice.
+    A link to a file that is listed itself would only repeat it.
     """
     folders: dict[str, dict[str, bool]] = {}
     there: dict[str, bool] = {}
@@ -125,7 +127,7 @@ def _existing(root: str, names: list[str]) -> dict[str, bool]:
 
 
 def _files(folder: str) -> dict[str, bool]:
-    """The files in one folder, with whether they are links; asked once a folder, since each question takes its time."""
+    """The files in one folder, with whether they are links; one ``scandir`` a folder is fastest."""
     try:
         with os.scandir(folder) as entries:
             return {entry.name: entry.is_symlink() for entry in entries if _is_file(entry)}

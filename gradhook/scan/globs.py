@@ -1,4 +1,4 @@
-"""Which files do the user's exclude globs keep out?
+"""Match paths against the user's exclude globs.
 
 The globs are those of ``.gitignore``: without a slash inside they match a name at any depth, otherwise a path from the
 root; a slash at the end means folders; a match of a folder takes all below it; ``!`` takes files in again.
@@ -15,7 +15,7 @@ _WILD = {"/**/": "/(?:.*/)?", "**/": "(?:.*/)?", "/**": "/.*", "?": "[^/]"}
 
 
 def excluder(globs: Sequence[str], prefix: str = "") -> Callable[[str], bool]:
-    """A predicate on paths relative to the root, in posix form; the last glob that matches decides.
+    """A predicate on posix paths relative to the root; the last glob that matches decides.
 
     ``prefix`` leads from where the globs start to the root: ``packages/one/``.
     """

@@ -1,4 +1,4 @@
-"""Which files of a project does a file import, directly or through others, as far as the texts tell?
+"""Follow the import statements of a project's files, directly and through other files.
 
 Imports at any depth of a file count, and the packages around an imported module, which are imported with it. What is
 imported by a name that is computed is not seen.
@@ -12,14 +12,14 @@ from functools import cache
 from pathlib import Path
 
 from gradhook.model.errors import GradhookError
-from gradhook.scan.modules import Module, module_file, module_of
+from gradhook.scan.modules import Module, module_file, module_name_of
 from gradhook.scan.parse import parse, read
 
-Reached = Callable[[Path], frozenset[Path]]
+ImportClosure = Callable[[Path], frozenset[Path]]
 
 
-def importing(root: Path) -> Reached:
-    """A function from a file to the files of the project below ``root`` that its import reads, itself included."""
+def import_closure(root: Path) -> ImportClosure:
+    """A function from a file to the files below ``root`` that its import reads, itself included."""
     direct = cache(lambda path: frozenset(_direct(path, root)))
 
     def reached(path: Path) -> frozenset[Path]:
@@ -34,13 +34,13 @@ def importing(root: Path) -> Reached:
 
 
 def file_of(module: str, root: Path) -> Path | None:
-    """The file of the project that a module's dotted name means, seen from the root."""
+    """The file of the project that a dotted module name means, seen from the root."""
     return module_file(module, Module(root / "x.py", "", "x", root), root)
 
 
 def _direct(path: Path, root: Path) -> Iterator[Path]:
-    """The files that a file's own statements import; none where it cannot be read, which others say."""
-    name, base = module_of(path, root)
+    """The files that a file's own statements import; none if it cannot be read."""
+    name, base = module_name_of(path, root)
     module = Module(path, path.name, name, base)
     try:
         tree = parse(read(path, path.name), path.name)
@@ -63,7 +63,7 @@ def _dotted(tree: ast.Module, module: Module) -> Iterator[str]:
 
 
 def _home(node: ast.ImportFrom, module: Module) -> str:
-    """The absolute name of what a statement imports from."""
+    """The absolute name of the module that a ``from`` statement imports from."""
     if not node.level:
         return node.module or ""
     around = module.package.split(".")

@@ -1,4 +1,4 @@
-"""Under which name is a file imported, and which file does a dotted name mean?
+"""Map files to module names and dotted names to files.
 
 A file in a folder with ``__init__.py`` belongs to that package, and so on upwards. Otherwise, below a folder ``src``
 the path from there gives the dotted name (packages without ``__init__.py`` included); elsewhere the file is a module of
@@ -14,7 +14,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Module:
-    """A Python file as the import system knows it; ``base`` is the folder from which ``name`` is imported."""
+    """A Python file and its import name; ``base`` is the folder from which ``name`` is imported."""
 
     path: Path
     shown: str
@@ -23,17 +23,17 @@ class Module:
 
     @cached_property
     def package(self) -> str:
-        """What a relative import of one dot starts from."""
+        """The package that a relative import of one dot starts from."""
         return self.name if self.path.name == "__init__.py" else self.name.rpartition(".")[0]
 
     def absolute(self, name: str, level: int) -> str:
-        """What ``from`` and so many dots before ``name`` mean: one is the own package, each further one that above."""
+        """The absolute name of a ``from`` import; one dot is the own package, each further one its parent."""
         package = self.package.split(".")
         above = package[: len(package) - level + 1] if level else []
         return ".".join(filter(None, [*above, name]))
 
 
-def module_of(path: Path, root: Path) -> tuple[str, Path]:
+def module_name_of(path: Path, root: Path) -> tuple[str, Path]:
     """The dotted name of a file and the folder from which it is imported."""
     base = path.parent
     while (base / "__init__.py").is_file() and base != base.parent:
@@ -46,7 +46,7 @@ def module_of(path: Path, root: Path) -> tuple[str, Path]:
 
 
 def _source_folder(folder: Path, root: Path) -> Path | None:
-    """The nearest folder called ``src`` at or above ``folder``, within the root, that is no package itself."""
+    """The nearest ``src`` at or above ``folder``, within the root, that is not itself a package."""
     for above in (folder, *folder.parents):
         if above.name == "src" and not (above / "__init__.py").is_file():
             return above
@@ -56,7 +56,7 @@ def _source_folder(folder: Path, root: Path) -> Path | None:
 
 
 def module_file(dotted: str, near: Module, root: Path) -> Path | None:
-    """The file of the project that ``dotted`` means in a module, if there is one."""
+    """The file of the project that ``dotted`` means in a module; ``None`` if there is none."""
     inner = dotted.replace(".", "/")
     for base in dict.fromkeys((near.base, near.path.parent, root, root / "src")):
         for file in (base / inner / "__init__.py", base / f"{inner}.py"):

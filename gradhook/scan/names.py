@@ -1,4 +1,4 @@
-"""What does an expression stand for, as far as imports and assignments tell?"""
+"""Resolve names and expressions through imports and assignments."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from gradhook.scan.modules import Module
-from gradhook.scan.records import Mark, Place, Scope, Value
+from gradhook.scan.records import CallSite, Decorator, NameMeaning, Scope
 
 WORDS = ("gradcheck", "surrogate", "custom_jvp", "custom_vjp", "custom_gradient")
 _CLAIMS = {"gradcheck": "exact", "surrogate": "surrogate"}
@@ -22,45 +22,45 @@ _PARTIALS = frozenset({"functools.partial", "jax.tree_util.Partial"})
 
 
 class Exports(Protocol):
-    """What other modules of the project offer under a dotted name."""
+    """A lookup of the names that other modules of the project offer."""
 
-    def __call__(self, dotted: str, near: Module) -> Value: ...
+    def __call__(self, dotted: str, near: Module) -> NameMeaning: ...
 
 
 @dataclass(frozen=True)
-class Names:
-    """How names are resolved: ``follow`` are those that may mean a mark once they come from another module."""
+class NameResolver:
+    """Resolve names; ``follow`` are those that may mean a decorator once imported from another module."""
 
     exports: Exports
     follow: frozenset[str] = frozenset()
 
-    def resolve(self, dotted: str, near: Module) -> Value:
-        """The mark that an imported name means, else the name itself."""
+    def resolve(self, dotted: str, near: Module) -> NameMeaning:
+        """The decorator that an imported name means, else the name itself."""
         if dotted in _KNOWN:
-            return Mark(_KNOWN[dotted])
-        return (self.worth(dotted) and self.exports(dotted, near)) or dotted
+            return Decorator(_KNOWN[dotted])
+        return (self.may_be_decorator(dotted) and self.exports(dotted, near)) or dotted
 
-    def worth(self, dotted: str) -> bool:
-        """Whether a name may mean a mark at all; others are not followed, which spares reading their modules."""
+    def may_be_decorator(self, dotted: str) -> bool:
+        """Whether a name may mean a decorator; other names are not followed, which saves reading modules."""
         last = dotted.rpartition(".")[2]
         return last in self.follow or _OURS(last) is not None
 
-    def lookup(self, name: str, scope: Scope) -> Value:
-        """What a name means in a scope; class bodies are not seen from within their functions."""
+    def lookup(self, name: str, scope: Scope) -> NameMeaning:
+        """The meaning of a name in a scope; class bodies are not visible from their functions."""
         here: Scope | None = scope
         while here is not None:
             if name in here.values and (here is scope or here.kind != "class"):
                 return here.values[name]
             here = here.parent
-        return self._starred(name, scope.outermost) if self.worth(name) else None
+        return self._starred(name, scope.outermost) if self.may_be_decorator(name) else None
 
-    def _starred(self, name: str, module: Scope) -> Value:
-        """The mark that one of the module's star imports brings under the name."""
+    def _starred(self, name: str, module: Scope) -> NameMeaning:
+        """The decorator that one of the module's star imports binds to the name."""
         values = (self.resolve(f"{source}.{name}", module.module) for source in reversed(module.stars))
-        return next((value for value in values if isinstance(value, Mark)), None)
+        return next((value for value in values if isinstance(value, Decorator)), None)
 
-    def value(self, node: ast.expr | None, scope: Scope) -> Value:
-        """What an expression stands for."""
+    def value(self, node: ast.expr | None, scope: Scope) -> NameMeaning:
+        """The meaning of an expression."""
         match node:
             case ast.Name(id=name):
                 return self.lookup(name, scope)
@@ -71,23 +71,23 @@ class Names:
                 return self._called(node, scope)
         return None
 
-    def _called(self, call: ast.Call, scope: Scope) -> Mark | None:
-        """A call that gives a mark again: with options only, or ``functools.partial`` of one."""
+    def _called(self, call: ast.Call, scope: Scope) -> Decorator | None:
+        """The decorator that a call returns: one with options only, or ``functools.partial`` of one."""
         function = self.value(call.func, scope)
         if function in _PARTIALS and call.args:
             inner = self.value(call.args[0], scope)
-            return inner if isinstance(inner, Mark) else None
-        if isinstance(function, Mark) and function.made is None and subject(call) is None:
-            return Mark(function.kind, called_at(call, scope))
+            return inner if isinstance(inner, Decorator) else None
+        if isinstance(function, Decorator) and function.site is None and decorated_argument(call) is None:
+            return Decorator(function.kind, call_site_of(call, scope))
         return None
 
 
-def subject(call: ast.Call) -> ast.expr | None:
-    """What a mark is applied to in a call."""
+def decorated_argument(call: ast.Call) -> ast.expr | None:
+    """The argument that a decorator is applied to in a call."""
     return call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "fun"), None)
 
 
-def called_at(call: ast.Call, scope: Scope) -> Place:
+def call_site_of(call: ast.Call, scope: Scope) -> CallSite:
     """The line that the called function sees in its caller's frame.
 
     The first line of the call, except that Python (3.11 on) gives a method call the line of the attribute, and takes
@@ -96,7 +96,7 @@ def called_at(call: ast.Call, scope: Scope) -> Place:
     line = call.lineno
     if isinstance(call.func, ast.Attribute) and _is_method_call(call, call.func, scope):
         line = call.func.end_lineno or line
-    return Place(scope.module.shown, line, call.col_offset)
+    return CallSite(scope.module.shown, line, call.col_offset)
 
 
 def _is_method_call(call: ast.Call, function: ast.Attribute, scope: Scope) -> bool:
@@ -105,8 +105,8 @@ def _is_method_call(call: ast.Call, function: ast.Attribute, scope: Scope) -> bo
     return not (starred or imported)
 
 
-def held_under(node: ast.expr) -> str:
-    """The name that an assignment gives, with that of an entry in double quotes: ``LOSSES["l2"]``."""
+def assigned_name(node: ast.expr) -> str:
+    """The target of an assignment, with the key of an entry in double quotes: ``LOSSES["l2"]``."""
     match node:
         case ast.Subscript(value=value, slice=ast.Constant(value=str(key))) if '"' not in key:
             return f'{text(value)}["{key}"]'
@@ -114,7 +114,7 @@ def held_under(node: ast.expr) -> str:
 
 
 def text(node: ast.expr | None, limit: int = 60) -> str:
-    """An expression as a reader knows it: dotted, or shortened source."""
+    """An expression for display: its dotted name or shortened source."""
     if node is None:
         return "<nothing>"
     if isinstance(node, ast.Lambda):

@@ -1,4 +1,4 @@
-"""May the annotations of a function's parameters say which shapes they take, as far as the text tells?"""
+"""Decide from the text whether a function's annotations may give the shapes of its arguments."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ _SHAPELESS = frozenset({"jax", "numpy", "typing", "collections"})
 """Packages whose types say no shape: ``jax.Array``, ``numpy.ndarray``."""
 
 
-def says_shapes(node: ast.arguments, scope: Scope) -> bool:
-    """Whether all parameters without a default are annotated, and one of them by more than ``jax.Array``."""
+def annotates_shapes(node: ast.arguments, scope: Scope) -> bool:
+    """Whether each parameter without a default is annotated, and one by more than ``jax.Array``."""
     positional = [*node.posonlyargs, *node.args]
     optional = [k for k, default in zip(node.kwonlyargs, node.kw_defaults, strict=True) if default]
     given = positional[: len(positional) - len(node.defaults)]
     needed = [*given, *(k for k in node.kwonlyargs if k not in optional)]
     annotations = [parameter.annotation for parameter in needed]
-    return bool(needed) and None not in annotations and any(_says_shape(a, scope) for a in annotations if a)
+    return bool(needed) and None not in annotations and any(_has_shape(a, scope) for a in annotations if a)
 
 
-def _says_shape(annotation: ast.expr, scope: Scope) -> bool:
-    """A text in brackets, as jaxtyping has it, a name that the project gives to a type, or a plain number."""
+def _has_shape(annotation: ast.expr, scope: Scope) -> bool:
+    """A text in brackets, as in jaxtyping, a name that the project gives to a type, or a plain number."""
     for node in ast.walk(annotation):
         if isinstance(node, ast.Subscript) and any(_is_text(part) for part in ast.walk(node.slice)):
             return True

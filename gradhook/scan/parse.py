@@ -1,4 +1,4 @@
-"""What does one Python file say: its bytes and its syntax tree?"""
+"""Read and parse one Python file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def parse(text: bytes, shown: str) -> ast.Module:
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the user's code, which is not what was asked about
+            warnings.simplefilter("ignore")  # warnings about the user's code are not reported
             return ast.parse(text)
     except SyntaxError as error:
         place, reason = f"{shown}:{error.lineno or 1}", error.msg

@@ -1,4 +1,4 @@
-"""Which files can hold anything of ours, as far as their bytes tell?"""
+"""Select the files that may contain decorators, from their bytes alone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RENAMED = re.compile(
 )
 
 
-def sift(listing: Listing, words: Sequence[str] = ("gradhook", *WORDS), *, whole: bool = False) -> set[str]:
+def files_containing(listing: Listing, words: Sequence[str] = ("gradhook", *WORDS), *, whole: bool = False) -> set[str]:
     """The files of a listing that contain one of the words; git searches where it can.
 
     Raises:
@@ -40,14 +40,14 @@ def sift(listing: Listing, words: Sequence[str] = ("gradhook", *WORDS), *, whole
     return hits.intersection(listing.files)
 
 
-def renamed(texts: Iterable[bytes]) -> frozenset[str]:
-    """Names that may be other names of ours, by the look of the text; each must be looked at more closely."""
+def possible_aliases(texts: Iterable[bytes]) -> frozenset[str]:
+    """Names that may stand for a decorator, judged by the text alone."""
     return frozenset(name.decode() for text in texts for groups in _RENAMED.findall(text) for name in groups if name)
 
 
-def users(universe: Listing, names: Iterable[str], modules: Iterable[Path]) -> set[Path]:
-    """The files that may use a name that one of the modules offers: they mention both, or take in all of the module."""
-    hits = {universe.root / file for file in sift(universe, (*sorted(names), "import *"), whole=True)}
+def possible_users(universe: Listing, names: Iterable[str], modules: Iterable[Path]) -> set[Path]:
+    """The files that mention a name and the module that offers it, or import all of the module."""
+    hits = {universe.root / file for file in files_containing(universe, (*sorted(names), "import *"), whole=True)}
     homes = {path.stem for path in modules}
     if "__init__" in homes:  # a package's own modules import from "."
         return hits
@@ -56,7 +56,7 @@ def users(universe: Listing, names: Iterable[str], modules: Iterable[Path]) -> s
 
 
 def readable(path: Path) -> bytes:
-    """The bytes of a file nobody asked about; none when it cannot be read."""
+    """The bytes of a file; none when it cannot be read."""
     try:
         return read(path, str(path))
     except GradhookError:

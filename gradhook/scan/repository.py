@@ -1,4 +1,4 @@
-"""What do the modules of a project offer one another?"""
+"""Resolve names between the modules of a project."""
 
 from __future__ import annotations
 
@@ -10,93 +10,95 @@ from pathlib import Path
 from gradhook.model.errors import GradhookError
 from gradhook.scan import prefilter
 from gradhook.scan.files import Listing, relative_to
-from gradhook.scan.modules import Module, module_file, module_of
-from gradhook.scan.names import WORDS, Names
+from gradhook.scan.modules import Module, module_file, module_name_of
+from gradhook.scan.names import WORDS, NameResolver
 from gradhook.scan.parse import parse, read
-from gradhook.scan.records import Found, Mark, Value
+from gradhook.scan.records import Decorator, ModuleScan, NameMeaning
 from gradhook.scan.statements import module_scope, walk
 
 _LONGEST_CHAIN = 20  # of names that stand for names in other modules
 
 
 @dataclass(frozen=True)
-class Project:
-    """The modules walked so far; ``follow`` are the names that are worth following into other modules."""
+class ModuleIndex:
+    """The modules scanned so far; ``follow`` are the names to follow into other modules."""
 
     root: Path
     follow: frozenset[str] = frozenset()
     users: frozenset[Path] = frozenset()
     """The files that may use such a name though they contain none of our words."""
-    founds: dict[Path, Found] = field(default_factory=dict)
+    scans: dict[Path, ModuleScan] = field(default_factory=dict)
 
 
-def found_in(path: Path, project: Project) -> Found:
-    """What the walk finds in a file.
+def scan_module(path: Path, index: ModuleIndex) -> ModuleScan:
+    """The scan of one file.
 
     Raises:
         GradhookError: the file cannot be read or is no Python.
     """
-    if path not in project.founds:
-        name, base = module_of(path, project.root)
-        module = Module(path, _shown(path, project.root), name, base)
+    if path not in index.scans:
+        name, base = module_name_of(path, index.root)
+        module = Module(path, _shown(path, index.root), name, base)
         tree = parse(read(path, module.shown), module.shown)
         # Known before it is walked: modules import each other in circles, and then see what there is so far.
-        found = project.founds[path] = Found(module_scope(module, tree))
+        found = index.scans[path] = ModuleScan(module_scope(module, tree))
         try:
-            walk(found, tree, _names(project))
+            walk(found, tree, _names(index))
         except RecursionError as error:
             raise GradhookError(f"{module.shown}:1: nested too deeply to be read", "exclude the file") from error
-    return project.founds[path]
+    return index.scans[path]
 
 
-def open_project(root: Path, universe: Listing, hits: Iterable[str]) -> Project:
-    """The project with the names that its modules give to ours; ``hits`` are the files of it that contain our words."""
-    texts = {path: text for file in hits if prefilter.renamed([text := prefilter.readable(path := root / file)])}
-    offers = _offers(Project(root, prefilter.renamed(texts.values())), texts)
+def open_index(root: Path, universe: Listing, hits: Iterable[str]) -> ModuleIndex:
+    """An index with the aliases that modules give to decorators; ``hits`` are the files to read."""
+    texts = {root / file: prefilter.readable(root / file) for file in hits}
+    aliases = {path: names for path, text in texts.items() if (names := prefilter.possible_aliases([text]))}
+    offers = _offers(ModuleIndex(root, frozenset().union(*aliases.values())), aliases)
     users: set[Path] = set()
     while offers:
-        users = prefilter.users(universe, offers, {path for paths in offers.values() for path in paths})
-        more = _offers(Project(root, frozenset(offers)), {*texts, *users})
+        users = prefilter.possible_users(universe, offers, {path for paths in offers.values() for path in paths})
+        more = _offers(ModuleIndex(root, frozenset(offers)), {*aliases, *users})
         merged = {name: offers.get(name, set()) | more.get(name, set()) for name in offers.keys() | more.keys()}
         if merged == offers:
             break
         offers = merged
-    return Project(root, frozenset(offers), frozenset(users))
+    return ModuleIndex(root, frozenset(offers), frozenset(users))
 
 
-def _offers(project: Project, paths: Iterable[Path]) -> dict[str, set[Path]]:
-    """Names that stand for a mark and do not show it, with the modules that offer them."""
-    names = _names(project)
+def _offers(index: ModuleIndex, paths: Iterable[Path]) -> dict[str, set[Path]]:
+    """Names that stand for a decorator under another name, with the modules that offer them."""
+    names = _names(index)
     offers: dict[str, set[Path]] = {}
     for path in paths:
-        found = found_or_none(path, project)
+        found = scan_module_or_none(path, index)
         if found is None:
             continue
-        for name in {*found.scope.values, *(project.follow if found.scope.stars else ())}:
-            if isinstance(names.lookup(name, found.scope), Mark) and not any(word in name for word in WORDS):
+        for name in {*found.scope.values, *(index.follow if found.scope.stars else ())}:
+            if isinstance(names.lookup(name, found.scope), Decorator) and not any(word in name for word in WORDS):
                 offers.setdefault(name, set()).add(path)
     return offers
 
 
-def _names(project: Project, depth: int = _LONGEST_CHAIN) -> Names:
-    return Names(partial(_export, project, depth), project.follow)
+def _names(index: ModuleIndex, depth: int = _LONGEST_CHAIN) -> NameResolver:
+    return NameResolver(partial(_export, index, depth), index.follow)
 
 
-def found_or_none(path: Path, project: Project) -> Found | None:
+def scan_module_or_none(path: Path, index: ModuleIndex) -> ModuleScan | None:
+    """The scan of one file; ``None`` if it cannot be read, which is reported when it is scanned itself."""
     try:
-        return found_in(path, project)
+        return scan_module(path, index)
     except GradhookError:
-        return None  # said when the file itself is scanned
+        return None  # reported when the file itself is scanned
 
 
-def _export(project: Project, depth: int, dotted: str, near: Module) -> Value:
-    """What a dotted name means, if a module of the project binds it."""
+def _export(index: ModuleIndex, depth: int, dotted: str, near: Module) -> NameMeaning:
+    """The meaning of a dotted name, if a module of the project binds it."""
     parts = dotted.split(".")
     for cut in range(len(parts) - 1, 0, -1):
-        path = module_file(".".join(parts[:cut]), near, project.root)
-        found = path and found_or_none(path, project)
+        path = module_file(".".join(parts[:cut]), near, index.root)
+        found = path and scan_module_or_none(path, index)
         if found:
-            names = _names(project, depth - 1)
+            names = _names(index, depth - 1)
             value = names.lookup(parts[cut], found.scope)
             if isinstance(value, str) and depth:
                 return names.resolve(".".join([value, *parts[cut + 1 :]]), found.scope.module)

@@ -1,4 +1,4 @@
-"""Which marks does a module put on which functions, and which names does it bind again?
+"""Follow the statements of a module for decorators and bindings.
 
 Statements are followed in their order, as an import would, function bodies after the module that they stand in.
 """
@@ -10,41 +10,51 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from gradhook.scan.branches import dead_branches
-from gradhook.scan.expressions import HANDED, NEVER, anonymous, arguments, lose, options, parameters, use, visit
+from gradhook.scan.expressions import (
+    NEVER_APPLIED,
+    PASSED_ON,
+    anonymous,
+    arguments,
+    new_use,
+    options,
+    parameters,
+    record_unapplied,
+    visit,
+)
 from gradhook.scan.modules import Module
-from gradhook.scan.names import Names, held_under, text
-from gradhook.scan.parameters import says_shapes
-from gradhook.scan.records import At, Found, Mark, Scope, Value, bind, bound
+from gradhook.scan.names import NameResolver, assigned_name, text
+from gradhook.scan.parameters import annotates_shapes
+from gradhook.scan.records import Context, Decorator, ModuleScan, NameMeaning, Scope, bind, new_binding
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True)
-class _Walk:
-    """What all of the walk shares; ``later`` are function bodies still to be walked."""
+class _Walker:
+    """The state that the whole walk shares; ``later`` are function bodies still to be walked."""
 
-    found: Found
-    names: Names
-    later: list[tuple[Sequence[ast.stmt], At]] = field(default_factory=list)
+    found: ModuleScan
+    names: NameResolver
+    later: list[tuple[Sequence[ast.stmt], Context]] = field(default_factory=list)
 
-    def visit(self, at: At, *nodes: ast.AST | None) -> None:
+    def visit(self, context: Context, *nodes: ast.AST | None) -> None:
         for node in nodes:
-            visit(node, at, self.found, self.names)
+            visit(node, context, self.found, self.names)
 
-    def value(self, node: ast.expr, at: At) -> Value:
-        return self.names.value(node, at.scope)
+    def value(self, node: ast.expr, context: Context) -> NameMeaning:
+        return self.names.value(node, context.scope)
 
-    def bind(self, name: str, node: ast.stmt | ast.expr, at: At, value: Value = None) -> None:
-        bind(bound(name, node, at), value, self.found)
+    def bind(self, name: str, node: ast.stmt | ast.expr, context: Context, value: NameMeaning = None) -> None:
+        bind(new_binding(name, node, context), value, self.found)
 
 
-def walk(found: Found, tree: ast.Module, names: Names) -> Found:
-    """Fill ``found``, which starts with the empty scope of the module, from its syntax tree."""
-    walk_ = _Walk(found, names)
-    _block(tree.body, At(found.scope), walk_)
-    while walk_.later:
-        body, at = walk_.later.pop(0)
-        _block(body, at, walk_)
+def walk(found: ModuleScan, tree: ast.Module, names: NameResolver) -> ModuleScan:
+    """Fill ``found``, which starts with the module's empty scope, from its syntax tree."""
+    walker = _Walker(found, names)
+    _block(tree.body, Context(found.scope), walker)
+    while walker.later:
+        body, context = walker.later.pop(0)
+        _block(body, context, walker)
     return found
 
 
@@ -61,157 +71,162 @@ def _imported(body: Iterable[ast.AST]) -> Iterable[str]:
             yield from _imported(ast.iter_child_nodes(node))
 
 
-def _block(body: Iterable[ast.stmt], at: At, walk: _Walk) -> None:
+def _block(body: Iterable[ast.stmt], context: Context, walk: _Walker) -> None:
     for node in body:
-        _statement(node, at._replace(order=next(walk.found.clock)), walk)
+        _statement(node, context._replace(order=next(walk.found.counter)), walk)
 
 
-def _statement(node: ast.stmt, at: At, walk: _Walk) -> None:
+def _statement(node: ast.stmt, context: Context, walk: _Walker) -> None:
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef():
-            _function(node, at, walk)
+            _function(node, context, walk)
         case ast.ClassDef():
-            _class(node, at, walk)
+            _class(node, context, walk)
         case ast.Import() | ast.ImportFrom():
-            _import(node, at, walk)
+            _import(node, context, walk)
         case ast.Assign(targets=targets, value=value):
-            _assign(targets, value, at, walk)
+            _assign(targets, value, context, walk)
         case ast.AnnAssign(target=target, annotation=hint, value=ast.expr() as value):
-            _hints([hint], at, walk)
-            _assign([target], value, at, walk)
+            _hints([hint], context, walk)
+            _assign([target], value, context, walk)
         case ast.Delete(targets=targets):
-            _delete(targets, at, walk)
-        case ast.Expr(value=value) if isinstance(mark := walk.value(value, at), Mark):
-            lose(value, mark, NEVER if isinstance(value, ast.Call) else HANDED, at, walk.found)
-            options(value, at, walk.found, walk.names)
+            _delete(targets, context, walk)
+        case ast.Expr(value=value) if isinstance(decorator := walk.value(value, context), Decorator):
+            reason = NEVER_APPLIED if isinstance(value, ast.Call) else PASSED_ON
+            record_unapplied(value, decorator, reason, context, walk.found)
+            options(value, context, walk.found, walk.names)
         case _:
-            _compound(node, at, walk)
+            _compound(node, context, walk)
 
 
-def _compound(node: ast.stmt, at: At, walk: _Walk) -> None:
-    """A statement with blocks in it, or a plain one in which only the expressions matter."""
+def _compound(node: ast.stmt, context: Context, walk: _Walker) -> None:
+    """Walk a statement with blocks, or a plain one of which only the expressions matter."""
     match node:
         case ast.If(test=test) | ast.While(test=test):
-            walk.visit(at, test)
+            walk.visit(context, test)
             body, other = dead_branches(test)
-            _branch(node, "body", node.body, at._replace(dead=at.dead or body), walk)
-            _branch(node, "else", node.orelse, at._replace(dead=at.dead or other), walk)
+            _branch(node, "body", node.body, context._replace(dead=context.dead or body), walk)
+            _branch(node, "else", node.orelse, context._replace(dead=context.dead or other), walk)
         case ast.For() | ast.AsyncFor():
-            walk.visit(at, node.iter)
-            _bind_targets([node.target], at, walk)
-            _branch(node, "body", node.body, at, walk)
-            _branch(node, "else", node.orelse, at, walk)
+            walk.visit(context, node.iter)
+            _bind_targets([node.target], context, walk)
+            _branch(node, "body", node.body, context, walk)
+            _branch(node, "else", node.orelse, context, walk)
         case ast.With() | ast.AsyncWith():
-            walk.visit(at, *(item.context_expr for item in node.items))
-            _bind_targets([item.optional_vars for item in node.items if item.optional_vars], at, walk)
-            _block(node.body, at, walk)
+            walk.visit(context, *(item.context_expr for item in node.items))
+            _bind_targets([item.optional_vars for item in node.items if item.optional_vars], context, walk)
+            _block(node.body, context, walk)
         case ast.Try() | ast.TryStar():
-            _try(node, at, walk)
+            _try(node, context, walk)
         case ast.Match():
-            _match(node, at, walk)
+            _match(node, context, walk)
         case ast.Return(value=ast.expr() as value):
-            walk.found.returned.add((at.prefix, text(value) if isinstance(value, ast.Name) else value.lineno))
-            walk.visit(anonymous(at), value)
+            walk.found.returned.add((context.prefix, text(value) if isinstance(value, ast.Name) else value.lineno))
+            walk.visit(anonymous(context), value)
         case _:
-            walk.visit(anonymous(at), *ast.iter_child_nodes(node))
+            walk.visit(anonymous(context), *ast.iter_child_nodes(node))
 
 
-def _branch(node: ast.AST, which: str, body: Iterable[ast.stmt], at: At, walk: _Walk) -> None:
-    _block(body, at._replace(branch=(*at.branch, (id(node), which))), walk)
+def _branch(node: ast.AST, which: str, body: Iterable[ast.stmt], context: Context, walk: _Walker) -> None:
+    _block(body, context._replace(branch=(*context.branch, (id(node), which))), walk)
 
 
-def _try(node: ast.Try | ast.TryStar, at: At, walk: _Walk) -> None:
-    _branch(node, "body", node.body, at, walk)
+def _try(node: ast.Try | ast.TryStar, context: Context, walk: _Walker) -> None:
+    _branch(node, "body", node.body, context, walk)
     for number, handler in enumerate(node.handlers):
-        walk.visit(at, handler.type)
-        _branch(node, f"except {number}", handler.body, at, walk)
-    _branch(node, "body", node.orelse, at, walk)
-    _block(node.finalbody, at, walk)
+        walk.visit(context, handler.type)
+        _branch(node, f"except {number}", handler.body, context, walk)
+    _branch(node, "body", node.orelse, context, walk)
+    _block(node.finalbody, context, walk)
 
 
-def _match(node: ast.Match, at: At, walk: _Walk) -> None:
-    walk.visit(at, node.subject)
+def _match(node: ast.Match, context: Context, walk: _Walker) -> None:
+    walk.visit(context, node.subject)
     for number, case in enumerate(node.cases):
-        walk.visit(at, case.guard)
-        _branch(node, f"case {number}", case.body, at, walk)
+        walk.visit(context, case.guard)
+        _branch(node, f"case {number}", case.body, context, walk)
 
 
-def _function(node: Function, at: At, walk: _Walk) -> None:
-    own = bound(node.name, node, at, node.decorator_list)
-    _decorators(node, at._replace(own=own), walk)
-    walk.visit(at, *node.args.defaults, *node.args.kw_defaults)
+def _function(node: Function, context: Context, walk: _Walker) -> None:
+    binding = new_binding(node.name, node, context, node.decorator_list)
+    _decorators(node, context._replace(binding=binding), walk)
+    walk.visit(context, *node.args.defaults, *node.args.kw_defaults)
     hints = (arg.annotation for arg in arguments(node.args))
-    _hints([*hints, node.returns, *getattr(node, "type_params", ())], at, walk)
-    bind(own, None, walk.found)
-    name = at.prefix + node.name
-    if says_shapes(node.args, at.scope):
+    _hints([*hints, node.returns, *getattr(node, "type_params", ())], context, walk)
+    bind(binding, None, walk.found)
+    name = context.prefix + node.name
+    if annotates_shapes(node.args, context.scope):
         walk.found.shaped.add(name)
-    scope = Scope("function", at.scope.module, at.scope, dict.fromkeys(parameters(node.args)))
-    dead = at.dead or f"nested in the function {name}: no import reaches it"
-    walk.later.append((node.body, At(scope, f"{name}.<locals>.", dead=dead)))
+    scope = Scope("function", context.scope.module, context.scope, dict.fromkeys(parameters(node.args)))
+    dead = context.dead or f"nested in the function {name}: no import reaches it"
+    walk.later.append((node.body, Context(scope, f"{name}.<locals>.", dead=dead)))
 
 
-def _hints(nodes: Iterable[ast.AST | None], at: At, walk: _Walk) -> None:
-    """Type hints: a decorator in one may be meant as a type, but a call is executed."""
+def _hints(nodes: Iterable[ast.AST | None], context: Context, walk: _Walker) -> None:
+    """Visit type hints: a decorator in one may be meant as a type, but a call is executed."""
     called = (node for node in nodes if node and any(isinstance(inner, ast.Call) for inner in ast.walk(node)))
-    walk.visit(anonymous(at), *called)
+    walk.visit(anonymous(context), *called)
 
 
-def _class(node: ast.ClassDef, at: At, walk: _Walk) -> None:
-    own = bound(node.name, node, at, node.decorator_list)
-    _decorators(node, at._replace(own=own), walk)
-    walk.visit(at, *node.bases, *node.keywords)
-    scope = Scope("class", at.scope.module, at.scope)
-    inside = At(scope, f"{at.prefix}{node.name}.", dead=at.dead, bounds=(*at.bounds, own))
+def _class(node: ast.ClassDef, context: Context, walk: _Walker) -> None:
+    binding = new_binding(node.name, node, context, node.decorator_list)
+    _decorators(node, context._replace(binding=binding), walk)
+    walk.visit(context, *node.bases, *node.keywords)
+    scope = Scope("class", context.scope.module, context.scope)
+    classes = (*context.class_bindings, binding)
+    inside = Context(scope, f"{context.prefix}{node.name}.", dead=context.dead, class_bindings=classes)
     _block(node.body, inside, walk)
-    bind(own, None, walk.found)
+    bind(binding, None, walk.found)
 
 
-def _decorators(node: Function | ast.ClassDef, at: At, walk: _Walk) -> None:
-    """One use for each decorator that is a mark; they share a group."""
-    at = at._replace(group=next(walk.found.clock))
-    for decorator in node.decorator_list:
-        mark = walk.value(decorator, at)
-        if isinstance(mark, Mark):
-            one = use(mark, decorator, at, at.prefix + node.name, subject=at.prefix + node.name)
-            walk.found.uses.append(replace(one, line=node.lineno, lines=one.lines | {node.lineno}, decorates=True))
-            options(decorator, at, walk.found, walk.names)
+def _decorators(node: Function | ast.ClassDef, context: Context, walk: _Walker) -> None:
+    """Record one use for each decorator on the same function; they share a group."""
+    context = context._replace(group=next(walk.found.counter))
+    for expression in node.decorator_list:
+        decorator = walk.value(expression, context)
+        if isinstance(decorator, Decorator):
+            name = context.prefix + node.name
+            one_use = new_use(decorator, expression, context, name, subject=name)
+            lines = one_use.lines | {node.lineno}
+            walk.found.uses.append(replace(one_use, line=node.lineno, lines=lines, decorates=True))
+            options(expression, context, walk.found, walk.names)
         else:
-            walk.visit(anonymous(at), decorator)
+            walk.visit(anonymous(context), expression)
 
 
-def _import(node: ast.Import | ast.ImportFrom, at: At, walk: _Walk) -> None:
-    module = at.scope.module
+def _import(node: ast.Import | ast.ImportFrom, context: Context, walk: _Walker) -> None:
+    module = context.scope.module
     home = "" if isinstance(node, ast.Import) else module.absolute(node.module or "", node.level)
     for alias in node.names:
         if isinstance(node, ast.Import):
             top = alias.name.partition(".")[0]
-            walk.bind(alias.asname or top, node, at, alias.name if alias.asname else top)
+            walk.bind(alias.asname or top, node, context, alias.name if alias.asname else top)
         elif alias.name == "*":
-            at.scope.stars.append(home)
+            context.scope.stars.append(home)
         else:
-            walk.bind(alias.asname or alias.name, node, at, walk.names.resolve(f"{home}.{alias.name}", module))
+            walk.bind(alias.asname or alias.name, node, context, walk.names.resolve(f"{home}.{alias.name}", module))
 
 
-def _assign(targets: Sequence[ast.expr], value: ast.expr, at: At, walk: _Walk) -> None:
-    known = walk.value(value, at)
-    if isinstance(known, Mark):
-        _store(targets, value, known, at, walk)
+def _assign(targets: Sequence[ast.expr], value: ast.expr, context: Context, walk: _Walker) -> None:
+    known = walk.value(value, context)
+    if isinstance(known, Decorator):
+        _store(targets, value, known, context, walk)
     elif (pairs := _pairs(targets, value)) is not None:
         for target, part in pairs:
-            _assign([target], part, at, walk)
+            _assign([target], part, context, walk)
         return
     else:
-        name = next((held_under(t) for t in targets if isinstance(t, (ast.Name, ast.Attribute, ast.Subscript))), None)
-        own = bound(name, value, at) if name else None
-        if name and at.scope.kind == "module" and not at.dead and isinstance(value, ast.Call):
-            walk.found.products.append((text(value.func), name))
-        walk.visit(at._replace(own=own), value)
-    _bind_targets(targets, at, walk, known, value)
+        named = (target for target in targets if isinstance(target, (ast.Name, ast.Attribute, ast.Subscript)))
+        name = next(map(assigned_name, named), None)
+        binding = new_binding(name, value, context) if name else None
+        if name and context.scope.kind == "module" and not context.dead and isinstance(value, ast.Call):
+            walk.found.factory_calls.append((text(value.func), name))
+        walk.visit(context._replace(binding=binding), value)
+    _bind_targets(targets, context, walk, known, value)
 
 
 def _pairs(targets: Sequence[ast.expr], value: ast.expr) -> list[tuple[ast.expr, ast.expr]] | None:
-    """``a, b = f, g`` name by name; ``None`` where the text does not say what goes where."""
+    """The pairs of ``a, b = f, g``; ``None`` where targets and values cannot be paired."""
     match targets, value:
         case [ast.Tuple(elts=names) | ast.List(elts=names)], ast.Tuple(elts=parts) | ast.List(elts=parts):
             plain = len(names) == len(parts) and not any(isinstance(n, ast.Starred) for n in (*names, *parts))
@@ -219,36 +234,41 @@ def _pairs(targets: Sequence[ast.expr], value: ast.expr) -> list[tuple[ast.expr,
     return None
 
 
-def _store(targets: Sequence[ast.expr], value: ast.expr, mark: Mark, at: At, walk: _Walk) -> None:
-    """A decorator put under a name: an alias, or one to be applied later."""
+def _store(targets: Sequence[ast.expr], value: ast.expr, decorator: Decorator, context: Context, walk: _Walker) -> None:
+    """Record a decorator bound to a name: an alias, or one to be applied later."""
     if not isinstance(targets[0], ast.Name):
-        lose(value, mark, HANDED, at, walk.found)
-    elif mark.made and isinstance(value, ast.Call):
-        walk.found.stored.append(use(mark, value, at, at.prefix + targets[0].id, lost=NEVER))
-    options(value, at, walk.found, walk.names)
+        record_unapplied(value, decorator, PASSED_ON, context, walk.found)
+    elif decorator.site and isinstance(value, ast.Call):
+        name = context.prefix + targets[0].id
+        walk.found.stored.append(new_use(decorator, value, context, name, unapplied=NEVER_APPLIED))
+    options(value, context, walk.found, walk.names)
 
 
 def _bind_targets(
-    targets: Iterable[ast.expr], at: At, walk: _Walk, value: Value = None, source: ast.expr | None = None
+    targets: Iterable[ast.expr],
+    context: Context,
+    walk: _Walker,
+    value: NameMeaning = None,
+    source: ast.expr | None = None,
 ) -> None:
     for target in targets:
         match target:
             case ast.Name(id=name):
-                bind(bound(name, target, at, [source] if source else []), value, walk.found)
+                bind(new_binding(name, target, context, [source] if source else []), value, walk.found)
             case ast.Tuple(elts=inner) | ast.List(elts=inner):
-                _bind_targets(inner, at, walk, None, source)
+                _bind_targets(inner, context, walk, None, source)
             case ast.Starred(value=starred):
-                _bind_targets([starred], at, walk, None, source)
+                _bind_targets([starred], context, walk, None, source)
             case _:
-                walk.visit(anonymous(at), *ast.iter_child_nodes(target))
+                walk.visit(anonymous(context), *ast.iter_child_nodes(target))
 
 
-def _delete(targets: Iterable[ast.expr], at: At, walk: _Walk) -> None:
+def _delete(targets: Iterable[ast.expr], context: Context, walk: _Walker) -> None:
     for target in targets:
         match target:
             case ast.Name(id=name):
-                bind(bound(name, target, at, deleted=True), None, walk.found)
+                bind(new_binding(name, target, context, deleted=True), None, walk.found)
             case ast.Tuple(elts=inner) | ast.List(elts=inner):
-                _delete(inner, at, walk)
+                _delete(inner, context, walk)
             case _:
-                walk.visit(anonymous(at), *ast.iter_child_nodes(target))
+                walk.visit(anonymous(context), *ast.iter_child_nodes(target))

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
-from gradhook.cli.step import arguments
+from gradhook.cli.step import check_arguments
 from gradhook.model.errors import GradhookError
 
 SOURCE = Path(__file__).parents[2]
@@ -148,14 +148,14 @@ def test_the_command_line_of_the_inputs(tmp_path: Path) -> None:
         "GRADHOOK_IN_UNDECIDED": "warn", "GRADHOOK_IN_PYTHON": ".venv", "GRADHOOK_IN_SUMMARY": "false",
         "GRADHOOK_IN_ANNOTATIONS": "false", "GRADHOOK_IN_REPORT": str(tmp_path / "r.json"), "INPUT_PATHS": "not read",
     }  # fmt: skip
-    words, files = arguments(environ, tmp_path)
+    words, files = check_arguments(environ, tmp_path)
     assert words == [
         "--color", "never", "--fail-on-empty", "--python", ".venv", "--shard", "2/3", "--undecided", "warn",
         "--report", f"json={tmp_path / 'r.json'}", "--timeout", "5", "--", "src", "a file.py", "-odd",
     ]  # fmt: skip
     assert files == {"json": tmp_path / "r.json"}
     with pytest.raises(GradhookError, match="summary must be true or false"):
-        arguments({"GRADHOOK_IN_SUMMARY": "True"}, tmp_path)
+        check_arguments({"GRADHOOK_IN_SUMMARY": "True"}, tmp_path)
 
 
 def test_every_input_is_passed_and_read() -> None:

@@ -73,7 +73,7 @@ def test_one_changed_file(command: Callable[..., subprocess.CompletedProcess[str
     pytest.importorskip("jax")
     command("check")
     file = tmp_path / "project/m1.py"
-    file.write_text(file.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    file.write_text(file.read_text(encoding="utf-8") + "\nvalue = 1\n", encoding="utf-8")
     assert "10 passed (5 cached) in" in command("check").stdout
     assert "5 passed (5 cached) in" in command("check", "--affected", "m1.py").stdout
     assert "nothing annotated depends on these files" in command("check", "--affected", "README.md").stdout

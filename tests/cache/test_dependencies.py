@@ -171,7 +171,7 @@ def test_a_plain_package_stays_apart(project: Any) -> None:
     project.write({f"pkg/{n}.py": body for n in "abc"} | {"pkg/__init__.py": "from . import a, b, c\n"})
     project.write({f"t{n}.py": target(n, f"from pkg.{n} import slow, log", "return slow() * x") for n in "abc"})
     project.write({"lone.py": target("lone")})
-    found = changed(project, {"pkg/a.py": body + "\n"})
+    found = changed(project, {"pkg/a.py": body.replace("1.0", "2.0")})
     assert found == {"ta:a": "pass", "tb:b": "pass", "tc:c": "pass", "lone:lone": "cached"}
 
 
@@ -212,17 +212,27 @@ def test_claims_that_the_scan_cannot_see(project: Any) -> None:
     again = project.check()
     assert again == dict.fromkeys(first, "cached") and len(project.starts) == 1
     project.write({"a.py": LOOP.format("math.sin, lambda x: False")})
-    for _ in range(2):
-        assert sorted(project.check().values()) == ["fail", "pass"]
+    assert sorted(project.check().values()) == ["fail", "pass"]
+    assert sorted(t.verdict.value for t in project.report().targets if t.cached) == ["fail", "pass"]
 
 
-@pytest.mark.parametrize("value", ["False", "1 / 0"])
-def test_only_passes_are_kept(project: Any, value: str) -> None:
-    project.write({"a.py": target(body=f"return {value}"), "b.py": target("h"), "broken.py": target(imports="1 / 0")})
-    for _ in range(2):
-        found = project.check()
-        assert found["a:f"] != "pass" and found["a:f"] != "cached" and found["broken:f"] == "error"
-    assert found["b:h"] == "cached"
+def test_errors_are_not_kept(project: Any) -> None:
+    project.write({"a.py": target(body="return 1 / 0"), "b.py": target("h"), "broken.py": target(imports="1 / 0")})
+    assert project.check() == {"a:f": "error", "b:h": "pass", "broken:f": "error"}
+    assert project.check() == {"a:f": "error", "b:h": "cached", "broken:f": "error"}
+
+
+def test_failures_are_kept_and_remain_failures(project: Any) -> None:
+    project.write({"a.py": target(body="return False"), "b.py": target("h")})
+    assert project.check() == {"a:f": "fail", "b:h": "pass"}
+    before = project.starts.copy()
+    failed, passed = project.report().targets
+    assert project.starts == before, "no worker was started"
+    assert (failed.verdict.value, failed.cached, failed.outcomes[0].note) == ("fail", True, "False")
+    assert passed.cached
+    assert project.check(cache=False) == {"a:f": "fail", "b:h": "pass"}
+    project.write({"a.py": target(body="return True")})
+    assert project.check() == {"a:f": "pass", "b:h": "cached"}
 
 
 def test_claims_that_cannot_be_told_apart_are_not_kept(project: Any) -> None:
@@ -234,9 +244,9 @@ def test_claims_that_cannot_be_told_apart_are_not_kept(project: Any) -> None:
 
 
 def test_a_target_left_out_does_not_matter(project: Any) -> None:
-    project.write({"a.py": target("f") + target("h", body="return False")})
-    assert project.check() == {"a:f": "pass", "a:h": "fail"}
-    assert project.check() == {"a:f": "cached", "a:h": "fail"}
+    project.write({"a.py": target("f") + target("h", body="return 1 / 0")})
+    assert project.check() == {"a:f": "pass", "a:h": "error"}
+    assert project.check() == {"a:f": "cached", "a:h": "error"}
     assert project.starts[-1].skip == (0,)
 
 
@@ -288,3 +298,74 @@ def test_several_workers(project: Any) -> None:
     project.write({"low.py": "factor = 2.0\n"})
     found = changed(project, {"low.py": "factor = 3.0\n"})
     assert found == {f"{n}:f": "pass" if n < "m4" else "cached" for n in names}
+
+
+def test_a_claim_that_is_found_takes_no_number_of_a_kept_answer(project: Any) -> None:
+    toml = '[tool.gradhook.targets."z:g"]\nargs = [1.0]\n'
+    project.write({"pyproject.toml": toml, "z.py": "def g(x):\n    return x\n"})
+    project.write({"a.py": LOOP.format("math.sin, math.cos")})
+    first = project.check()
+    assert len(first) == 3 and set(first.values()) == {"pass"}
+    project.write({"a.py": LOOP.format("math.sin, math.tan")})
+    again = project.check()
+    assert len(again) == 3 and again["z:g"] == "cached"
+
+
+def test_a_new_patch(project: Any) -> None:
+    """What is patched was answered before the patch was there, and by none of what it rests on can that be seen."""
+    project.write(
+        {
+            "low.py": "def scale():\n    return 1.0\n",
+            "a.py": target("f", "import low"),
+            "b.py": target("h", "import low", "return x * low.scale()"),
+            "c.py": target("k"),
+        }
+    )
+    found = changed(project, {"a.py": target("f", "import low\nlow.scale = lambda: 2.0")})
+    assert found == {"a:f": "pass", "b:h": "pass", "c:k": "cached"}
+    assert [t.outcomes[0].note for t in project.report().targets] == ["1.0", "2.0", "1.0"]
+    project.write({"b.py": target("h", "import low", "return 2 * x * low.scale()")})
+    assert project.check() == {"a:f": "pass", "b:h": "pass", "c:k": "cached"}
+    assert [t.outcomes[0].note for t in project.report().targets] == ["1.0", "4.0", "1.0"]
+
+
+def test_a_new_setting_that_belongs_to_everybody(project: Any) -> None:
+    project.write({"a.py": target("f"), "b.py": target("h", "import os", "return os.environ.get('MODE')")})
+    assert changed(project, {"a.py": target("f", "import os\nos.environ['MODE'] = '1'")}) == {
+        "a:f": "pass",
+        "b:h": "pass",
+    }
+    assert [t.outcomes[0].note for t in project.report().targets] == ["1.0", "'1'"]
+    assert set(project.check().values()) == {"cached"}
+
+
+def test_byte_code_of_another_text(project: Any) -> None:
+    """Same size, same second: Python runs the old code, and the answer says nothing of the new text."""
+    import compileall
+
+    project.write({"low.py": "factor = 2.0\n", "a.py": target("f", "from low import factor", "return factor")})
+    compileall.compile_dir(project.root, quiet=2)
+    low = project.root / "low.py"
+    before = low.stat()
+    low.write_text("factor = 3.0\n", encoding="utf-8")
+    os.utime(low, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert project.report().targets[0].outcomes[0].note == "2.0"
+    os.utime(low, (1, 1))
+    (report,) = project.report().targets
+    assert (report.cached, report.outcomes[0].note) == (False, "3.0")
+
+
+def test_the_version_of_a_distribution_that_is_not_loaded(
+    project: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metadata = tmp_path / "site-packages" / "thing-1.0.dist-info" / "METADATA"
+    metadata.parent.mkdir(parents=True)
+    metadata.write_text("Metadata-Version: 2.1\nName: thing\nVersion: 1.0\n", encoding="utf-8")
+    monkeypatch.setenv(
+        "PYTHONPATH", os.pathsep.join([str(tmp_path / "site-packages"), os.environ.get("PYTHONPATH", "")])
+    )
+    project.write({"a.py": target(imports="import importlib.metadata as m", body="return m.version('thing')")})
+    assert project.check() == {"a:f": "pass"}
+    assert project.check() == {"a:f": "cached"}
+    metadata.write_text("Metadata-Version: 2.1\nName: thing\nVersion: 2.0\n", encoding="utf-8")
+    assert project.check() == {"a:f": "pass"}

@@ -39,7 +39,7 @@ def warm(project: Any) -> Any:
     return project
 
 
-def entries(project: Any, kind: str = "passed") -> list[Path]:
+def entries(project: Any, kind: str = "answered") -> list[Path]:
     return [path for path in (project.root / ".gradhook_cache").rglob(f"{kind}/*") if path.is_file()]
 
 
@@ -83,7 +83,7 @@ def test_a_key_that_others_can_read_is_none(tmp_path: Path) -> None:
         lambda data: data.partition(b"\n")[0] + b"\n{}",
     ],
 )
-@pytest.mark.parametrize("kind", ["passed", "worlds", "pythons"])
+@pytest.mark.parametrize("kind", ["answered", "worlds", "pythons"])
 def test_garbage_is_a_miss(warm: Any, spoil: Callable[[bytes], bytes], kind: str) -> None:
     for path in entries(warm, kind):
         path.write_bytes(spoil(path.read_bytes()))

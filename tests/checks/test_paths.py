@@ -111,8 +111,8 @@ def test_a_cast_in_one_output_is_no_cause_in_another(ask: Any) -> None:
 )
 def test_report_and_account_name_the_same_cause(function: Any) -> None:
     target = Target("paths", "f", "paths.py", 1, 1, ClaimKind.EXACT, ".")
-    settings = CheckSettings(account=True, curves=True)
+    settings = CheckSettings(trace=True, curves=True)
     report = examine(function, target, {"args": (0.7,), "modes": ("fwd",)}, settings, lambda _: None)
-    (account,) = report.accounts
+    (account,) = report.traces
     (finding,) = [f for outcome in report.outcomes for f in outcome.findings if f.code.startswith("GRD4")]
     assert account.comparisons[0].decision.startswith(f"undecided ({finding.code}): ")

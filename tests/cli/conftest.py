@@ -13,7 +13,7 @@ from gradhook.config.settings import OPTIONS
 from gradhook.execution import session
 from gradhook.model.report import Report
 from gradhook.model.results import Finding, TargetReport, Verdict
-from gradhook.projects.suppressions import standing
+from gradhook.projects.suppressions import early_notices
 
 WORDS = {"bad": Verdict.FAIL, "kink": Verdict.UNDECIDED, "gone": Verdict.ERROR, "later": Verdict.SKIP}
 
@@ -72,7 +72,7 @@ def verdicts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     def check(projects: Sequence[session.Project], **more: object) -> Report:
         targets = [target for project in projects for target in project.targets]
         checked.extend(target.qualname for target in targets)
-        notices = tuple(notice for project in projects for notice in standing(project.config, project.scan))
+        notices = tuple(notice for project in projects for notice in early_notices(project.config, project.scan))
         answers = tuple(TargetReport(t, *_answer(t.qualname, t.path)) for t in targets)
         settings = session._joined(projects, [session._settings(project.config) for project in projects])
         return Report(answers, notices, settings=settings, seconds=1.0)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gradhook.cli.display import path_from
-from gradhook.cli.output import paints, shows_progress
+from gradhook.cli.output import shows_progress, uses_color
 
 
 class Terminal(io.StringIO):
@@ -116,7 +116,7 @@ def test_the_format_can_come_from_the_file(gradhook, project) -> None:
     ],
 )
 def test_when_to_paint(choice: str, environ: dict[str, str], stream: io.StringIO, painted: bool) -> None:
-    assert paints(choice, environ, stream) is painted
+    assert uses_color(choice, environ, stream) is painted
 
 
 @pytest.mark.usefixtures("verdicts")

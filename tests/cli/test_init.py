@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from gradhook import __version__
-from gradhook.cli.templates import HOME, with_hook
+from gradhook.cli.templates import REPOSITORY_URL, with_hook
 
 CONFIG, WORKFLOW = ".pre-commit-config.yaml", ".github/workflows/gradhook.yml"
 
@@ -30,7 +30,7 @@ def test_it_writes_once(gradhook, tmp_path: Path) -> None:
     assert gradhook("init", "--write").out == f"wrote {CONFIG}\nwrote {WORKFLOW}\n"
     first = text(CONFIG), text(WORKFLOW)
     config = yaml.safe_load(first[0])
-    assert config["repos"] == [{"repo": HOME, "rev": f"v{__version__}", "hooks": [{"id": "gradhook"}]}]
+    assert config["repos"] == [{"repo": REPOSITORY_URL, "rev": f"v{__version__}", "hooks": [{"id": "gradhook"}]}]
     assert config["ci"] == {"skip": ["gradhook"]}
     said = gradhook("init", "--write")
     assert (said.code, text(CONFIG), text(WORKFLOW)) == (0, *first)
@@ -65,7 +65,7 @@ def test_an_existing_list_gets_one_more_entry(gradhook, old: str, newline: str) 
     assert after == before
     assert added["hooks"] == [{"id": "gradhook"}]
     lines, mine = text(CONFIG).splitlines(), old.splitlines()
-    at = next(n for n, line in enumerate(lines) if HOME in line)
+    at = next(n for n, line in enumerate(lines) if REPOSITORY_URL in line)
     assert [*lines[:at], *lines[at + 4 :]] == mine
     assert ("\r\n" in text(CONFIG)) == (newline == "\r\n")
 
@@ -78,7 +78,7 @@ def test_what_it_does_not_understand_it_leaves(gradhook, old: str) -> None:
     assert text(CONFIG) == old
     assert "- id: gradhook" in said.out
     assert Path(WORKFLOW).is_file()
-    assert with_hook(old, HOME) is None
+    assert with_hook(old, REPOSITORY_URL) is None
 
 
 def test_a_workflow_stays(gradhook) -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradhook.cli.progress import fitted, progress
+from gradhook.cli.progress import progress, truncate_columns
 from gradhook.model.results import ClaimKind, Target
 
 
@@ -89,6 +89,6 @@ def test_nothing_in_a_pipe(gradhook: Callable[..., object], project: Callable[..
 
 @given(text=st.text(), columns=st.integers(0, 50))
 def test_no_line_is_wider_than_it_may(text: str, columns: int) -> None:
-    assert text.startswith(fitted(text, columns))
-    assert len(re.sub(r"[\u0300-\u036f]", "", fitted("größe日本" * 9, columns))) <= columns
-    assert fitted("日本語", 5) == "日本" and fitted("e\u0301e", 1) == "e\u0301"
+    assert text.startswith(truncate_columns(text, columns))
+    assert len(re.sub(r"[\u0300-\u036f]", "", truncate_columns("größe日本" * 9, columns))) <= columns
+    assert truncate_columns("日本語", 5) == "日本" and truncate_columns("e\u0301e", 1) == "e\u0301"

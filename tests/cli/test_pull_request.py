@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from gradhook.cli.pull_request import MISSING, compared
-from gradhook.cli.step import arguments
+from gradhook.cli.pull_request import BASE_MISSING, base_revision
+from gradhook.cli.step import check_arguments
 
 
 @pytest.fixture
@@ -35,38 +35,38 @@ def environ(git: Callable[..., Any], root: Path, tmp_path: Path, base: str = "")
 
 
 def test_the_trial_merge(merge: Path, git: Any, tmp_path: Path) -> None:
-    assert compared("auto", environ(git, merge, tmp_path), merge) == ("HEAD^1", "")
+    assert base_revision("auto", environ(git, merge, tmp_path), merge) == ("HEAD^1", "")
 
 
-@pytest.mark.parametrize("depth, found", [(1, (None, MISSING)), (2, ("HEAD^1", ""))])
+@pytest.mark.parametrize("depth, found", [(1, (None, BASE_MISSING)), (2, ("HEAD^1", ""))])
 def test_a_shallow_clone(merge: Path, git: Any, tmp_path: Path, depth: int, found: object) -> None:
     git(tmp_path, "clone", "-q", "--depth", str(depth), "-b", "trial", f"file://{merge}", "clone")
-    assert compared("", environ(git, merge, tmp_path), tmp_path / "clone") == found
+    assert base_revision("", environ(git, merge, tmp_path), tmp_path / "clone") == found
 
 
 def test_the_head_instead_of_the_merge(merge: Path, git: Any, tmp_path: Path) -> None:
     base = git(merge, "rev-parse", "main").stdout.strip()
     said = environ(git, merge, tmp_path, base)
     git(merge, "checkout", "-q", "change")
-    assert compared("auto", said, merge) == (base, "")
-    assert compared("auto", {**said, "GITHUB_EVENT_PATH": ""}, merge) == (None, MISSING)
+    assert base_revision("auto", said, merge) == (base, "")
+    assert base_revision("auto", {**said, "GITHUB_EVENT_PATH": ""}, merge) == (None, BASE_MISSING)
     Path(said["GITHUB_EVENT_PATH"]).write_text('{"pull_request": 3}')
-    assert compared("auto", said, merge) == (None, MISSING)
+    assert base_revision("auto", said, merge) == (None, BASE_MISSING)
 
 
 def test_other_events_and_other_wishes(merge: Path, git: Any, tmp_path: Path) -> None:
     said = environ(git, merge, tmp_path)
-    assert compared("auto", {**said, "GITHUB_EVENT_NAME": "push"}, merge) == (None, "")
-    assert compared("none", said, merge) == (None, "")
-    assert compared("v1.0", said, merge) == ("v1.0", "")
+    assert base_revision("auto", {**said, "GITHUB_EVENT_NAME": "push"}, merge) == (None, "")
+    assert base_revision("none", said, merge) == (None, "")
+    assert base_revision("v1.0", said, merge) == ("v1.0", "")
 
 
 def test_the_step_reads_settings_there_too(
     merge: Path, git: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(merge)
-    words, _ = arguments({**environ(git, merge, tmp_path), "GRADHOOK_IN_LOOSENED": "error"}, tmp_path)
+    words, _ = check_arguments({**environ(git, merge, tmp_path), "GRADHOOK_IN_LOOSENED": "error"}, tmp_path)
     assert " ".join(words).startswith(
         "--color never --fail-on-empty --loosened error --against HEAD^1 --config-from HEAD^1 "
     )
-    assert "--against" not in arguments({}, tmp_path)[0]
+    assert "--against" not in check_arguments({}, tmp_path)[0]

@@ -14,8 +14,8 @@ import pytest
 from markdown_it import MarkdownIt
 
 from gradhook.cli.display import rebased, repository
-from gradhook.cli.formats import FORMS
-from gradhook.cli.sharding import Shard, read
+from gradhook.cli.formats import REPORT_FORMATS
+from gradhook.cli.sharding import Shard, parse_shard
 from gradhook.execution import session
 from gradhook.model.report import Report
 
@@ -94,7 +94,7 @@ def rich_like() -> Report:
     ],
 )  # fmt: skip
 def test_what_a_shard_is(text: str, shard: Shard | None) -> None:
-    assert read(text) == shard
+    assert parse_shard(text) == shard
 
 
 NAMES = ("good", "good_b", "bad", "kink", "good_c", "good_d", "later")
@@ -204,8 +204,8 @@ def test_what_is_no_report_is_refused(gradhook, tmp_path: Path, text: str) -> No
 
 def test_one_run_writes_every_form_and_each_is_what_its_readers_expect(gradhook, project, tmp_path: Path) -> None:
     project("good", "bad", "kink", "gone", "later", extra=RULE)
-    said = gradhook("check", *(word for form in FORMS for word in ("--report", f"{form}=out.{form}")))
-    text = {form: (tmp_path / f"out.{form}").read_text(encoding="utf-8") for form in FORMS}
+    said = gradhook("check", *(word for form in REPORT_FORMATS for word in ("--report", f"{form}=out.{form}")))
+    text = {form: (tmp_path / f"out.{form}").read_text(encoding="utf-8") for form in REPORT_FORMATS}
     assert said.code == 2
     schema = json.loads((DOCS / "report.schema.json").read_text(encoding="utf-8"))
     jsonschema.validate(json.loads(text["json"]), schema, cls=jsonschema.Draft202012Validator)
@@ -222,7 +222,7 @@ def test_one_run_writes_every_form_and_each_is_what_its_readers_expect(gradhook,
     assert len(text["concise"].splitlines()) == 5
 
 
-@pytest.mark.parametrize("form", [form for form in FORMS if form not in ("terminal", "html")])
+@pytest.mark.parametrize("form", [form for form in REPORT_FORMATS if form not in ("terminal", "html")])
 def test_every_form_but_html_can_go_to_standard_output(gradhook, project, tmp_path: Path, form: str) -> None:
     project("bad")
     said = gradhook("check", "--output-format", form, "--report", f"{form}=same")
@@ -274,7 +274,7 @@ def test_a_finding_stands_beside_its_line_and_a_merged_one_does_not(gradhook, pr
 
 def test_only_a_page_loads_what_draws_it(project) -> None:
     project()
-    reports = [f"--report={form}=x.{form}" for form in FORMS if form != "html"]
+    reports = [f"--report={form}=x.{form}" for form in REPORT_FORMATS if form != "html"]
     code = f"import sys; from gradhook.cli.main import run; run(['check', *{reports}]); print('pygal' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "False"

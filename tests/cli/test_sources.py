@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gradhook.cli.sources import sources
+from gradhook.cli.sources import source_lines
 from gradhook.model.report import Report
 from gradhook.model.results import ClaimKind, Finding, Target, TargetReport, Verdict
 
@@ -21,7 +21,7 @@ def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
             Path(path).write_bytes(content)
         target = Target("m", "f", path, line, line, ClaimKind.EXACT, str(tmp_path))
         report = TargetReport(target, Verdict.FAIL, (), (Finding("GRD101", Verdict.FAIL, "wrong"),))
-        return sources(Report((report,))).get((path, line))
+        return source_lines(Report((report,))).get((path, line))
 
     return ask
 

@@ -136,28 +136,28 @@ def test_what_the_configuration_names(tmp_path: Path) -> None:
 
 
 def test_other_answers_stay(projects: tuple[session.Project, ...], tmp_path: Path, verdicts: list[str]) -> None:
-    first, line = watch.checked(projects, None, (), quiet=True)
+    first, line = watch.check_changes(projects, None, (), quiet=True)
     assert (line, verdicts) == ("checked 2 of 2 targets", ["cube", "square"])
     ignored = tuple(Ignored("GRD406", "--ignore", "m.py", 1, "", name) for name in ("alone:cube", "losses:square", ""))
     old = replace(first, environment={"old": True}, ignored=ignored)
-    second, line = watch.checked(projects, old, {tmp_path / "alone.py"}, quiet=True)
+    second, line = watch.check_changes(projects, old, {tmp_path / "alone.py"}, quiet=True)
     assert (line, verdicts[2:]) == ("checked 1 of 2 targets", ["cube"])
     assert [t.target.qualname for t in second.targets] == ["cube", "square"]
     assert [item.target for item in second.ignored] == ["losses:square"]
-    third, line = watch.checked(projects, old, {tmp_path / "other.py"}, quiet=True)
+    third, line = watch.check_changes(projects, old, {tmp_path / "other.py"}, quiet=True)
     assert (line, third.environment) == ("checked 0 of 2 targets", {"old": True})
 
 
 @pytest.mark.usefixtures("verdicts")
 def test_what_is_gone_is_gone(projects: tuple[session.Project, ...], tmp_path: Path) -> None:
-    first, _ = watch.checked(projects, None, (), quiet=True)
+    first, _ = watch.check_changes(projects, None, (), quiet=True)
     (tmp_path / "alone.py").write_text("x = 1\n", encoding="utf-8")
-    second, _ = watch.checked(session.find([tmp_path], {}, {}), first, {tmp_path / "alone.py"}, quiet=True)
+    second, _ = watch.check_changes(session.find([tmp_path], {}, {}), first, {tmp_path / "alone.py"}, quiet=True)
     assert [t.target.qualname for t in second.targets] == ["square"]
 
 
 def test_settings_affect_all(projects: tuple[session.Project, ...], tmp_path: Path, verdicts: list[str]) -> None:
-    watch.checked(projects, Report(()), {tmp_path / "pyproject.toml"}, quiet=True)
+    watch.check_changes(projects, Report(()), {tmp_path / "pyproject.toml"}, quiet=True)
     assert verdicts == ["cube", "square"]
 
 

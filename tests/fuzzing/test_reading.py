@@ -13,7 +13,7 @@ from fuzz.samples import MESSAGES, REPORTS
 from gradhook.cli.main import run
 from gradhook.model.errors import GradhookError
 from gradhook.model.protocol import decode
-from gradhook.reporters.json_reading import read
+from gradhook.reporters.json_reading import read_report
 
 COUNT = 120
 
@@ -27,7 +27,7 @@ def test_garbage_of_every_kind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 
 
 def test_what_is_believed_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gradhook.reporters.json_reading._believe", lambda *arguments: None)
+    monkeypatch.setattr("gradhook.reporters.json_reading._require_consistency", lambda *arguments: None)
     monkeypatch.setattr(reading, "KINDS", {"reports": reading.report})
     assert any("believed" in line for line in reading.run(400, seed=1)[1])
 
@@ -77,7 +77,7 @@ def changed(**keys: Any) -> str:
 )  # fmt: skip
 def test_reports_that_nobody_should_believe(text: str, reason: str, tmp_path: Path, capsys: Any) -> None:
     with pytest.raises(ValueError, match=reason):
-        read(text)
+        read_report(text)
     (tmp_path / "r.json").write_text(text)
     assert run(["merge", str(tmp_path / "r.json")]) == 2
     assert "cannot be read" in capsys.readouterr().err
@@ -85,6 +85,6 @@ def test_reports_that_nobody_should_believe(text: str, reason: str, tmp_path: Pa
 
 def test_an_exit_code_that_settings_explain() -> None:
     lenient = {**REPORTS[0]["settings"], "exit_zero": {"value": True, "origin": "--exit-zero"}}
-    assert read(changed(exit_code=0, settings=lenient))[1] == 0
+    assert read_report(changed(exit_code=0, settings=lenient))[1] == 0
     forgiving = {**REPORTS[2]["settings"], "undecided": {"value": "warn", "origin": "default"}}
-    assert read(json.dumps({**REPORTS[2], "exit_code": 0, "settings": forgiving}))[1] == 0
+    assert read_report(json.dumps({**REPORTS[2], "exit_code": 0, "settings": forgiving}))[1] == 0

@@ -58,7 +58,7 @@ def migrated(folder: Path, body: str, name: str = "test_losses.py", **options: b
 
 def claims(file: Migrated) -> str:
     """The translated code below the imports and comments."""
-    return "\n".join(answer.text for answer in file.answers if answer.status is Status.TRANSLATED)
+    return "\n".join(answer.text for answer in file.translations if answer.status is Status.TRANSLATED)
 
 
 BOTH = 'modes=("fwd", "rev")'
@@ -207,7 +207,7 @@ gradcheck(args=a_args, modes=("fwd", "rev"))(norm)""",
 @pytest.mark.parametrize(("body", "claim"), TRANSLATED.values(), ids=TRANSLATED)
 def test_translated(tmp_path: Path, body: str, claim: str) -> None:
     file = migrated(tmp_path, body)
-    assert [answer.status for answer in file.answers] == [Status.TRANSLATED]
+    assert [answer.status for answer in file.translations] == [Status.TRANSLATED]
     assert claims(file) == claim
 
 
@@ -262,7 +262,7 @@ BY_HAND = {
 @pytest.mark.parametrize(("body", "reason"), BY_HAND.values(), ids=BY_HAND)
 def test_by_hand_with_the_reason_and_a_line_that_parses(tmp_path: Path, body: str, reason: str) -> None:
     file = migrated(tmp_path, body)
-    (answer,) = file.answers
+    (answer,) = file.translations
     assert (answer.status, answer.reason) == (Status.BY_HAND, reason)
     assert answer.text.startswith("gradcheck(")
     ast.parse(answer.text)
@@ -297,7 +297,7 @@ LEFT_ALONE = {
 @pytest.mark.parametrize(("body", "reason"), LEFT_ALONE.values(), ids=LEFT_ALONE)
 def test_left_alone_with_the_reason(tmp_path: Path, body: str, reason: str) -> None:
     file = migrated(tmp_path, body)
-    assert [(a.status, a.reason) for a in file.answers] == [(Status.LEFT_ALONE, reason)]
+    assert [(a.status, a.reason) for a in file.translations] == [(Status.LEFT_ALONE, reason)]
     assert file.text == ""
 
 
@@ -307,7 +307,7 @@ CLOSE = "def test_a():\n    check_grads(norm, (jnp.ones(3),), 1, atol=TOLERANCE,
 def test_tolerances_are_left_out_and_said(tmp_path: Path) -> None:
     file = migrated(tmp_path, CLOSE)
     assert claims(file) == f"gradcheck(args=(jnp.ones(3),), {BOTH})(norm)"
-    assert file.answers[0].notes == ("left out: atol=TOLERANCE, eps=0.0001",)
+    assert file.translations[0].notes == ("left out: atol=TOLERANCE, eps=0.0001",)
 
 
 def test_tolerances_can_be_kept(tmp_path: Path) -> None:
@@ -443,4 +443,4 @@ def test_whatever_comes_out_is_python(
     body = f"def test_a():\n{before}    def f(v):\n        return v * y\n    check_grads({function}, ({inputs},), 1)\n"
     file = migrated(tmp_path_factory.mktemp("any"), body)
     compile(file.text, "claims", "exec")
-    assert len(file.answers) == 1
+    assert len(file.translations) == 1

@@ -19,8 +19,8 @@ FAKE_BOOT = Path(__file__).parents[1] / "fake_boot.py"
 FAKE = f"""
 from functools import partial
 from pathlib import Path
-import gradhook.execution.runner
-gradhook.execution.runner.desk = partial(gradhook.execution.runner.desk, boot=Path({str(FAKE_BOOT)!r}))
+from gradhook.execution import runner
+runner.interactive_worker = partial(runner.interactive_worker, boot=Path({str(FAKE_BOOT)!r}))
 """
 CLAIMS = """
 import os

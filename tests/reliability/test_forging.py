@@ -40,7 +40,9 @@ TRIES = {
     "'for n in range(3, 400):\\n try: os.write(n, b\\\"x\\\\n\\\")\\n except OSError: pass'], close_fds=False)",
     "a judge of its own": "import gradhook.model.results as r; r.worst = lambda verdicts: r.Verdict.PASS",
     "an encoder of its own": "import gradhook.model.protocol; gradhook.model.protocol.encode = lambda m: '{}'",
-    "another code for ours": "import gradhook.model.protocol as w; w.plain.__code__ = (lambda value: 'pass').__code__",
+    "another code for ours": (
+        "import gradhook.model.protocol as p; p.to_json.__code__ = (lambda value: 'pass').__code__"
+    ),
     "a report of its own": "json.dump({'schema': 1, 'verdict': 'pass'}, open('report.json', 'w'))",
 }
 

@@ -37,7 +37,7 @@ def test_a_signal_at_any_moment(checkout: Any, tally: Callable[..., None], how_m
     checkout.write(**{f"m{n}": SLOW for n in range(6)})
     whole, chance = checkout.check(), random.Random(7)
     tried = how_many(12, 200)
-    lost = [trouble for n in range(tried) if (trouble := _struck(checkout, chance, whole, n))]
+    lost = [unavailable for n in range(tried) if (unavailable := _struck(checkout, chance, whole, n))]
     again, anew = checkout.check(), checkout.check("--no-cache")
     tally("SIGINT, SIGTERM or SIGKILL to the run or its worker at a random moment", tried, len(lost))
     assert lost == []

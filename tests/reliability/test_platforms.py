@@ -20,7 +20,7 @@ import gradhook
 from gradhook.cli import output
 from gradhook.cli.main import run
 from gradhook.execution.supervisor import cleanup, limits
-from gradhook.execution.supervisor.process import surroundings
+from gradhook.execution.supervisor.process import worker_environment
 from gradhook.execution.worker import boot
 from gradhook.execution.worker.isolation import process_state
 
@@ -58,12 +58,12 @@ class Process:
 
 def test_a_worker_of_windows_has_a_group_so_that_ctrl_c_is_ours(windows: pytest.MonkeyPatch) -> None:
     windows.setattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0x200, raising=False)
-    assert cleanup.group() == {"creationflags": 0x200}
+    assert cleanup.own_group() == {"creationflags": 0x200}
 
 
 def test_a_worker_elsewhere_has_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert cleanup.group() == {"start_new_session": True}
+    assert cleanup.own_group() == {"start_new_session": True}
 
 
 def test_a_worker_of_windows_ends_with_its_tree(windows: pytest.MonkeyPatch) -> None:
@@ -105,7 +105,7 @@ def test_ps_and_proc_agree(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_no_marks_are_looked_for_where_there_is_no_proc(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "1").mkdir()
-    (tmp_path / "1" / "environ").write_bytes(f"{cleanup.VARIABLE}=m".encode())
+    (tmp_path / "1" / "environ").write_bytes(f"{cleanup.MARK_VARIABLE}=m".encode())
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setattr(os, "kill", lambda pid, number: pytest.fail("nobody is to be killed"))
     cleanup.end_marked("m", tmp_path)
@@ -139,7 +139,7 @@ def test_timers_and_signals_that_a_system_lacks(monkeypatch: pytest.MonkeyPatch)
         monkeypatch.delattr(signal, name, raising=False)
     tracer = sys.gettrace()
     try:
-        process_state._quiet()
+        process_state._cancel_timers()
     finally:
         sys.settrace(tracer)
 
@@ -187,7 +187,7 @@ def _names_encoding(call: ast.Call) -> bool:
 
 def test_variables_that_windows_needs_reach_the_worker() -> None:
     needed = {"SYSTEMROOT": "C:\\Windows", "TEMP": "C:\\t", "USERPROFILE": "C:\\u", "PATHEXT": ".EXE", "COMSPEC": "c"}
-    assert needed.items() <= surroundings(Path("C:/p/python.exe"), None, needed).items()
+    assert needed.items() <= worker_environment(Path("C:/p/python.exe"), None, needed).items()
 
 
 def test_nothing_of_ours_forks() -> None:

@@ -24,6 +24,7 @@ from gradhook.reporters import (
     sarif,
     terminal,
 )
+from gradhook.reporters.display_options import DisplayOptions
 
 Build = Callable[..., TargetReport]
 TEXT = "the rule is lost at second order: its value has no rule any more (order2= would claim it)"
@@ -47,7 +48,7 @@ def report(target: Build) -> Report:
 
 
 def test_the_screen_has_a_line_for_each_after_the_answers(report: Report) -> None:
-    screen = terminal.render(report, width=200)
+    screen = terminal.render(report, DisplayOptions(width=200))
     answers, beside = screen.split("\n\nadvice, beyond what is claimed\n")
     assert "GRD206" not in answers and "  pass  ste      surrogate, as declared\n" in answers
     assert "skip  nobodys  unclaimed rule, contract checked: shapes and dtypes" in answers
@@ -61,9 +62,9 @@ def test_the_screen_has_a_line_for_each_after_the_answers(report: Report) -> Non
 
 
 def test_the_screen_says_more_or_less_of_it(report: Report) -> None:
-    assert "help: return ste(x)" in terminal.render(report, verbose=True)
-    assert "GRD206" in terminal.render(report, quiet=True)
-    assert "GRD204" not in terminal.render(report, only_failures=True)
+    assert "help: return ste(x)" in terminal.render(report, DisplayOptions(verbose=True))
+    assert "GRD206" in terminal.render(report, DisplayOptions(quiet=True))
+    assert "GRD204" not in terminal.render(report, DisplayOptions(only_failures=True))
 
 
 def test_concise(report: Report) -> None:
@@ -78,15 +79,15 @@ def test_json_counts_the_findings_and_reads_them_again(report: Report) -> None:
     assert (document["schema"], document["verdict"], document["counts"]["advice"]) == (2, "fail", 3)
     found = [(f["code"], f["verdict"]) for t in document["targets"] for f in t["findings"]]
     assert found.count(("GRD204", "advice")) == 2 and ("GRD206", "advice") in found
-    again, code = json_reading.read(text)
+    again, code = json_reading.read_report(text)
     assert (again.counts, code) == (report.counts, 1)
     assert [f.verdict for f in again.targets[0].findings] == [Verdict.ADVICE]
 
 
 def test_advice_alone_may_end_with_nothing_to_report(report: Report) -> None:
     alone = Report(report.targets[:1])
-    assert json_reading.read(json_report.render(alone, 0))[1] == 0
-    assert json_reading.read(json_report.render(alone))[1] == 0
+    assert json_reading.read_report(json_report.render(alone, 0))[1] == 0
+    assert json_reading.read_report(json_report.render(alone))[1] == 0
 
 
 def test_github_shows_notices(report: Report) -> None:
@@ -132,5 +133,5 @@ def test_the_page(report: Report) -> None:
 
 
 def test_an_account_shows_a_question_with_advice(report: Report) -> None:
-    text: Any = explanation.as_text(report.targets[:1], width=200)
+    text: Any = explanation.as_text(report.targets[:1], DisplayOptions(width=200))
     assert f"GRD206  advice     {TEXT}" in text and "a/ste.py:7  pass" in text

@@ -11,7 +11,7 @@ import pytest
 from gradhook.model.report import Report
 from gradhook.model.results import ClaimKind, Finding, Outcome, Verdict
 from gradhook.reporters import github_summary, html, json_report, junit, terminal
-from gradhook.reporters.formatting import bias
+from gradhook.reporters.formatting import bias_note
 
 SMALL, LARGE = (f"bias: differs from the true derivative by up to {size}" for size in ("0.5", "3"))
 UNKNOWN = "bias: no true derivative was found to compare with"
@@ -26,7 +26,7 @@ def surrogate(target: Any, verdict: Verdict, *notes: str) -> Any:
 
 @pytest.mark.parametrize(("notes", "said"), [((SMALL, LARGE, UNKNOWN), LARGE), ((UNKNOWN,), UNKNOWN), ((), "")])
 def test_the_largest_of_all_cases_counts(target: Callable[..., Any], notes: tuple[str, ...], said: str) -> None:
-    assert bias(surrogate(target, Verdict.PASS, *notes)) == said
+    assert bias_note(surrogate(target, Verdict.PASS, *notes)) == said
 
 
 @pytest.mark.parametrize("verdict", [Verdict.PASS, Verdict.FAIL, Verdict.UNDECIDED])

@@ -6,6 +6,7 @@ from gradhook.model.report import Report
 from gradhook.model.results import Finding, Verdict
 from gradhook.reporters import concise, github_summary, terminal
 from gradhook.reporters.blocks import together
+from gradhook.reporters.display_options import DisplayOptions
 
 MISSING = Finding("GRD901", Verdict.ERROR, "the import failed: No module named 'nowhere'", path="helper.py", line=3)
 
@@ -49,4 +50,4 @@ def test_every_format_for_people_tells_it_once(target) -> None:
         assert text.count("No module named 'nowhere'") == 1
         assert "14 targets not checked" in text and "losses:f3 and 10 more" in " ".join(text.split())
     assert "14 could not be run, 1 passed" in terminal.render(report)
-    assert "losses:f13" in " ".join(terminal.render(report, verbose=True).split())
+    assert "losses:f13" in " ".join(terminal.render(report, DisplayOptions(verbose=True)).split())

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradhook.model.plots import Curve
-from gradhook.reporters.convergence_chart import ROWS, ladder
+from gradhook.reporters.convergence_chart import ROWS, chart_lines
 
 STEPS = tuple(0.75 * 4.0**-k for k in range(1, 12))
 NOISE = tuple(1e-16 / h for h in STEPS)
@@ -30,7 +30,7 @@ def bars(lines: list[str]) -> list[str]:
 
 
 def test_a_right_claim_falls_to_rounding() -> None:
-    lines = ladder(RIGHT, 60)
+    lines = chart_lines(RIGHT, 60)
     heights = [len(bar) for bar in bars(lines)]
     assert heights[0] == ROWS and heights[:6] == sorted(heights[:6], reverse=True)
     assert set(bars(lines)[-1]) == {"░"}
@@ -39,21 +39,21 @@ def test_a_right_claim_falls_to_rounding() -> None:
 
 
 def test_a_wrong_claim_stays_up() -> None:
-    heights = [len(bar) for bar in bars(ladder(WRONG, 60))]
+    heights = [len(bar) for bar in bars(chart_lines(WRONG, 60))]
     assert set(heights) == {ROWS}
-    assert not any(set(bar) == {"░"} for bar in bars(ladder(WRONG, 60)))
+    assert not any(set(bar) == {"░"} for bar in bars(chart_lines(WRONG, 60)))
 
 
 def test_a_kink_shows_how_far_its_sides_are_apart() -> None:
     sides = {"left": (-1.0,) * 11, "right": (1.0,) * 11}
-    lines = ladder(curve((math.nan,) * 11, **sides), 60)
+    lines = chart_lines(curve((math.nan,) * 11, **sides), 60)
     assert "the two sides lie apart" in lines[0]
     assert {len(bar) for bar in bars(lines)} == {ROWS}
 
 
 @pytest.mark.parametrize("central", [(math.nan,) * 11, (1.5,) + (math.nan,) * 10])
 def test_nothing_to_draw(central: tuple[float, ...]) -> None:
-    assert ladder(curve(central), 60) == []
+    assert chart_lines(curve(central), 60) == []
 
 
 ANY = st.floats(allow_nan=True, allow_infinity=True)
@@ -64,7 +64,7 @@ ANY = st.floats(allow_nan=True, allow_infinity=True)
 def test_any_numbers_fit(rows: list[tuple[float, ...]], room: int, blocks: bool, claimed: float) -> None:
     steps, central, noise, left = zip(*rows, strict=True)
     for sides in ((), (left, central)):
-        lines = ladder(
+        lines = chart_lines(
             Curve("x", "fwd", claimed, 0.0, 0.0, "smooth", steps, central, noise, *sides), room, blocks=blocks
         )
         assert len(lines) in (0, ROWS + 3)

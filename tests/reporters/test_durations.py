@@ -7,6 +7,7 @@ from typing import Any
 from gradhook.model.report import Report
 from gradhook.model.results import Seconds, Verdict
 from gradhook.reporters import terminal
+from gradhook.reporters.display_options import DisplayOptions
 from gradhook.reporters.durations import slowest
 
 
@@ -23,6 +24,6 @@ def test_the_slowest_first(target: Any) -> None:
     head = "slowest 2 of 3 by seconds: wall, compile, run, and programs compiled"
     rows = ["    12.00    10.50     0.25    41  losses:slow\\n", "     1.50     1.00     0.50     0  losses:old"]
     assert list(slowest(report, 2)) == [head, *rows]
-    assert "\n".join([head, *rows]) in terminal.render(report, durations=2)
+    assert "\n".join([head, *rows]) in terminal.render(report, DisplayOptions(durations=2))
     assert "slowest" not in terminal.render(report)
     assert list(slowest(Report(()), 5)) == []

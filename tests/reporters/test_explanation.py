@@ -8,20 +8,21 @@ from dataclasses import replace
 
 from gradhook.model.plots import Curve
 from gradhook.model.results import Finding, Outcome, TargetReport, Verdict
-from gradhook.model.trace import Account, Comparison, Drawn
+from gradhook.model.trace import CaseTrace, DerivativeTrace, InputTrace
+from gradhook.reporters.display_options import DisplayOptions
 from gradhook.reporters.explanation import as_json, as_text
 
 from .conftest import build
 
 CURVE = Curve("d out / d x", "fwd", 0.5, 0.25, 1e-9, "smooth", (0.5, 0.125), (0.26, 0.25), (1e-16, 4e-16))
-WRONG = Comparison(
+WRONG = DerivativeTrace(
     "forward mode", 1, "", 1, 1, 0, "d out / d x", 0.5, 0.25, 1e-9, 1e-10, 4e-9, 0.0, "smooth", "fails: far off", CURVE
 )
-ACCOUNT = Account(
+ACCOUNT = CaseTrace(
     "args",
     (
-        Drawn("x", "float64[2]", "positive(2)", "(0, inf)", True, 0.5, 2.0),
-        Drawn("argument 1", "str", "given", "", False),
+        InputTrace("x", "float64[2]", "positive(2)", "(0, inf)", True, 0.5, 2.0),
+        InputTrace("argument 1", "str", "given", "", False),
     ),
     ("out float64[]",),
     "2 single inputs of 2; seed 0",
@@ -29,7 +30,7 @@ ACCOUNT = Account(
     (
         WRONG,
         replace(WRONG, what="reverse mode", failed=0, undecided=2, noise=1e-7),
-        Comparison("reverse over forward mode", 2, "there is no rule"),
+        DerivativeTrace("reverse over forward mode", 2, "there is no rule"),
     ),
 )
 REPORT = build(
@@ -42,7 +43,7 @@ REPORT = build(
         Outcome("GRD105", Verdict.PASS, "args", resolution=3e-10),
         Outcome("GRD302", Verdict.PASS, "bad shape"),
     ),
-    accounts=(ACCOUNT,),
+    traces=(ACCOUNT,),
 )
 SCREEN = """\
 losses:f  exact claim  a/losses.py:1  fail
@@ -96,14 +97,14 @@ def test_the_screen() -> None:
 def test_one_sided_differences_stand_beside_where_there_are_some() -> None:
     kink = replace(CURVE, shape="kink", left=(-1.0, math.nan), right=(1.0, 1.0))
     account = replace(ACCOUNT, comparisons=(replace(WRONG, curve=kink),))
-    text = as_text([replace(REPORT, accounts=(account,))])
+    text = as_text([replace(REPORT, traces=(account,))])
     assert "             noise              left             right\n" in text
     assert "             4e-16               nan                 1\n" in text
 
 
 def test_colour_and_foreign_names() -> None:
     broken = Finding("GRD901", Verdict.ERROR, "no\nmodule")
-    text = as_text([build("g\x1b", Verdict.ERROR, findings=(broken,))], color=True)
+    text = as_text([build("g\x1b", Verdict.ERROR, findings=(broken,))], DisplayOptions(color=True))
     assert "g\\x1b" in text
     assert "GRD901 error: no module" in text
     assert "\x1b[1;31merror\x1b[0m" in text
@@ -111,7 +112,7 @@ def test_colour_and_foreign_names() -> None:
 
 def test_a_program_gets_all_of_it() -> None:
     strange = replace(WRONG, error=math.inf, measured=math.nan)
-    report: TargetReport = replace(REPORT, accounts=(replace(ACCOUNT, comparisons=(strange,)),))
+    report: TargetReport = replace(REPORT, traces=(replace(ACCOUNT, comparisons=(strange,)),))
     (item,) = json.loads(as_json([report]))
     assert (item["target"], item["verdict"], len(item["outcomes"])) == ("losses:f", "fail", 5)
     (case,) = item["cases"]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from gradhook.model.report import Notice, Report
 from gradhook.model.results import ClaimKind, Finding, Target, TargetReport, Verdict
-from gradhook.reporters.github_annotations import render, trouble
-from gradhook.reporters.github_commands import LONGEST_MESSAGE, command, fitted, outputs, quoted
+from gradhook.reporters.github_annotations import failure_annotation, render
+from gradhook.reporters.github_commands import LONGEST_MESSAGE, command, outputs, stop_commands, truncate_message
 
 PIECES = (*"a%:,=\r\n;]|", "::error::", "##[error]", "%0A", "\x1b", "\udcff", "😀", "é")
 TEXT = st.lists(st.sampled_from(PIECES), max_size=15).map("".join)
@@ -117,7 +117,7 @@ def test_what_is_said_arrives(path: str, message: str) -> None:
 
 @given(TEXT)
 def test_messages_are_kept_whole_where_they_fit(text: str) -> None:
-    assert fitted(text) == text
+    assert truncate_message(text) == text
 
 
 TOKEN = "0123456789abcdef"
@@ -138,7 +138,7 @@ PRINTED = st.lists(
 
 @given(PRINTED)
 def test_quoted_text_says_nothing(lines: list[str]) -> None:
-    text = quoted("\n".join(lines), TOKEN).splitlines()
+    text = stop_commands("\n".join(lines), TOKEN).splitlines()
     assert text[0] == f"::stop-commands::{TOKEN}"
     assert text[-1] == f"::{TOKEN}::"
     matcher = re.compile(r'^\s*File\s"(.*)",\sline\s(\d+),\sin\s(.*)$')  # of actions/setup-python
@@ -154,5 +154,5 @@ def test_outputs_cannot_be_forged() -> None:
 
 
 def test_trouble_is_one_error() -> None:
-    found = parsed(trouble("no JAX\n  tried: a").rstrip("\n"))
+    found = parsed(failure_annotation("no JAX\n  tried: a").rstrip("\n"))
     assert found == Command("error", {"title": "gradhook could not run"}, "no JAX\n  tried: a")

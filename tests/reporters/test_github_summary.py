@@ -17,7 +17,7 @@ from markdown_it.token import Token
 from gradhook.model.report import Ignored, Notice, Report
 from gradhook.model.results import ClaimKind, Finding, Outcome, Target, TargetReport, Verdict
 from gradhook.reporters.formatting import clean
-from gradhook.reporters.github_summary import LIMIT, render, trouble
+from gradhook.reporters.github_summary import LIMIT, failure_page, render
 from gradhook.reporters.markdown import TEXT, block, code
 
 PARSER = MarkdownIt("commonmark").enable("table")
@@ -224,7 +224,7 @@ def test_no_text_of_a_report_changes_the_page(name: str, path: str, message: str
 
 
 def test_a_run_without_a_report() -> None:
-    text = trouble("gradhook: no Python with JAX\n```\n::error::x\n" + "x" * 5000)
+    text = failure_page("gradhook: no Python with JAX\n```\n::error::x\n" + "x" * 5000)
     assert text.startswith("## gradhook: could not run\n\n````text\ngradhook: no Python with JAX\n```\n")
     assert len(text) < TEXT + 100
 

@@ -7,10 +7,11 @@ import re
 
 import pytest
 
-from gradhook.model.rule_docs import Page, codes, pages
+from gradhook.model.rule_docs import RulePage, codes, pages
+from gradhook.reporters.display_options import DisplayOptions
 from gradhook.reporters.rule_pages import as_json, as_markdown, as_text
 
-PAGE = Page(
+PAGE = RulePage(
     "GRD900", "an-example", "Is this a question?", "error",
     {
         "What it means": "A text with `code` in it,\nand **bold** words.\n\nVerdict: **error**, exit code 2.",
@@ -51,11 +52,11 @@ Example
 
 
 def test_the_screen() -> None:
-    assert as_text([PAGE], width=40) == SCREEN
+    assert as_text([PAGE], DisplayOptions(width=40)) == SCREEN
 
 
 def test_colour_takes_the_place_of_the_marks() -> None:
-    painted = as_text([PAGE], width=40, color=True)
+    painted = as_text([PAGE], DisplayOptions(width=40, color=True))
     assert "\x1b[36mcode\x1b[0m" in painted
     assert "\x1b[1mbold\x1b[0m" in painted
     assert "# `kept` as **it** is" in painted

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from gradhook.model.plots import Curve
 from gradhook.model.report import Notice, Report
 from gradhook.model.results import ClaimKind, Finding, Outcome, Target, TargetReport, Verdict
+from gradhook.reporters.display_options import DisplayOptions
 from gradhook.reporters.terminal import render
 
 SCREEN = """\
@@ -53,7 +54,7 @@ def test_the_screen(rich: Report) -> None:
 
 
 def test_narrow_screens_put_the_text_below_the_name(rich: Report) -> None:
-    lines = render(rich, width=56).splitlines()
+    lines = render(rich, DisplayOptions(width=56)).splitlines()
     at = lines.index("  FAIL  huber")
     assert lines[at + 1] == "        GRD102 reverse mode claims -0.5 for d out / d"
     exempt = [line for line in lines if line.startswith("1 could not be run")]
@@ -61,14 +62,14 @@ def test_narrow_screens_put_the_text_below_the_name(rich: Report) -> None:
 
 
 def test_colour_is_only_paint(rich: Report) -> None:
-    painted = render(rich, color=True)
+    painted = render(rich, DisplayOptions(color=True))
     assert "\x1b[1;31mFAIL\x1b[0m" in painted
     assert "\x1b[1;31m1 could not be run, 1 failed" in painted
     assert re.sub(r"\x1b\[[0-9;]*m", "", painted) == SCREEN
 
 
 def test_quiet_leaves_out_passes_and_versions(rich: Report) -> None:
-    screen = render(rich, quiet=True)
+    screen = render(rich, DisplayOptions(quiet=True))
     assert "objective" not in screen
     assert "jaxlib" not in screen
     assert "huber" in screen
@@ -78,13 +79,13 @@ def test_quiet_leaves_out_passes_and_versions(rich: Report) -> None:
 
 def test_verbose_shows_skipped_questions_and_times(rich: Report) -> None:
     assert "no custom rule" not in render(rich)
-    screen = render(rich, verbose=True)
+    screen = render(rich, DisplayOptions(verbose=True))
     assert "GRD104 skipped: no custom rule" in screen
     assert "compiled in 0.50 s, ran in 0.25 s" in screen
 
 
 def test_only_failures_still_counts_the_rest(rich: Report) -> None:
-    screen = render(rich, only_failures=True)
+    screen = render(rich, DisplayOptions(only_failures=True))
     assert "huber" in screen and "gone" in screen
     assert not any(name in screen for name in ("softplus", "objective", "later", "notices"))
     assert "1 undecided, 2 passed" in screen
@@ -95,42 +96,46 @@ def test_the_source_is_shown_once_and_cut(rich: Report) -> None:
         ("a/losses.py", 13): "13 | def huber(x, delta):\t# " + "long " * 40,
         ("a/losses.py", 12): "12 | \x1b[31m",
     }
-    screen = render(rich, sources=sources)
+    screen = render(rich, DisplayOptions(sources=sources))
     line = next(line for line in screen.splitlines() if "13 | def huber(x, delta):" in line)
     assert line.startswith("                   13 |") and line.endswith("…") and len(line) <= 100
     assert "12 | \\x1b[31m" in screen
     twice = replace(rich.targets[1], findings=(rich.targets[1].findings[0],) * 2)
-    assert render(Report((twice,)), sources=sources).count("13 | def") == 1
+    assert render(Report((twice,)), DisplayOptions(sources=sources)).count("13 | def") == 1
 
 
 def test_a_command_is_never_broken(rich: Report) -> None:
-    assert "\n        again: gradhook check a/losses.py -k huber\n" in render(rich, width=45)
+    assert "\n        again: gradhook check a/losses.py -k huber\n" in render(rich, DisplayOptions(width=45))
 
 
 def test_verbose_draws_the_ladder(pictured: Report) -> None:
     assert "how far" not in render(pictured)
-    screen = render(pictured, verbose=True)
+    screen = render(pictured, DisplayOptions(verbose=True))
     assert screen.count("d out / d delta[3]: how far differences are off the claim, by step") == 2
     assert "d out / d x: how far the two sides lie apart, by step" in screen
     assert "█" in screen
-    plain = render(pictured, verbose=True, blocks=False)
+    plain = render(pictured, DisplayOptions(verbose=True, blocks=False))
     assert "#" in plain and not set("▁█░┤└─") & set(plain)
 
 
 def test_verbose_shows_every_case(rich: Report) -> None:
-    assert "case zero · pass · would have seen 3e-13" in render(rich, verbose=True)
+    assert "case zero · pass · would have seen 3e-13" in render(rich, DisplayOptions(verbose=True))
     assert "case zero · pass" not in render(rich)
 
 
 @pytest.mark.parametrize("width", [40, 60, 100, 160])
 def test_no_picture_is_wider_than_the_screen(pictured: Report, width: int) -> None:
-    drawn = [line for line in render(pictured, verbose=True, width=width).splitlines() if set(line) & set("┤└")]
+    drawn = [
+        line
+        for line in render(pictured, DisplayOptions(verbose=True, width=width)).splitlines()
+        if set(line) & set("┤└")
+    ]
     assert drawn and max(map(len, drawn)) <= width
 
 
 def test_questions_that_did_not_apply_for_one_reason_are_told_together(target) -> None:
     outcomes = tuple(Outcome(code, Verdict.SKIP, note="no custom rule") for code in ("GRD203", "GRD204"))
-    screen = render(Report((target("f", Verdict.PASS, outcomes=outcomes),)), verbose=True)
+    screen = render(Report((target("f", Verdict.PASS, outcomes=outcomes),)), DisplayOptions(verbose=True))
     assert "GRD203, GRD204 skipped: no custom rule" in screen
 
 
@@ -148,7 +153,7 @@ def test_many_findings_are_cut_and_a_repeated_help_is_said_once(target) -> None:
     assert "number 5" not in screen
     assert "and 4 more findings; -v shows all" in screen
     assert screen.count("help: look") == 1
-    assert "number 8" in render(report, verbose=True)
+    assert "number 8" in render(report, DisplayOptions(verbose=True))
 
 
 def test_long_output_keeps_its_end(target) -> None:
@@ -158,11 +163,11 @@ def test_long_output_keeps_its_end(target) -> None:
     assert "| … 30 lines before; -v shows all\n" in screen
     assert "| line 30\n" in screen
     assert "| line 29\n" not in screen
-    assert "| line 0\n" in render(report, verbose=True)
+    assert "| line 0\n" in render(report, DisplayOptions(verbose=True))
 
 
 def test_output_of_what_passed_is_not_shown(target) -> None:
-    assert "noise" not in render(Report((target("f", Verdict.PASS, output="noise\n"),)), verbose=True)
+    assert "noise" not in render(Report((target("f", Verdict.PASS, output="noise\n"),)), DisplayOptions(verbose=True))
 
 
 @pytest.mark.parametrize("verdict", [v for v in Verdict if v not in (Verdict.PASS, Verdict.ADVICE)])
@@ -195,7 +200,7 @@ def test_foreign_text_cannot_draw_on_the_screen(name: str, path: str, message: s
     report = TargetReport(subject, Verdict.FAIL, outcomes, (finding,), output=message)
     sources = {(path, 1): message}
     whole = Report((report,), (Notice("GRD501", path, 1, message),), {"device": message})
-    screen = render(whole, verbose=True, sources=sources)
+    screen = render(whole, DisplayOptions(verbose=True, sources=sources))
     assert all(line.isprintable() for line in screen.split("\n"))
     screen.encode()
     assert sum(line.startswith("  FAIL ") for line in screen.split("\n")) == 1

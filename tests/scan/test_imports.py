@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gradhook.scan.imports import file_of, importing
+from gradhook.scan.imports import file_of, import_closure
 
 FILES = {
     "src/shop/__init__.py": "",
@@ -39,7 +39,7 @@ def root(tmp_path: Path) -> Path:
     ],
 )
 def test_reached(root: Path, name: str, reached: set[str]) -> None:
-    assert {path.relative_to(root).as_posix() for path in importing(root)(root / name)} == reached
+    assert {path.relative_to(root).as_posix() for path in import_closure(root)(root / name)} == reached
 
 
 def test_the_file_of_a_module(root: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gradhook.execution.supervisor.pool import desk
+from gradhook.execution.supervisor.pool import interactive_worker
 from gradhook.model.errors import GradhookError
 from gradhook.model.protocol import Job, Request
 
@@ -26,7 +26,7 @@ def at_the_desk(repository: Any, claims: str, **more: Any) -> Any:
     repository.write("m.py", claims)
     jobs = tuple(Job(number, repository.target("m.py", name)) for number, name in enumerate(NAMES))
     root = str(repository.root)
-    return desk(Path(sys.executable), Request(root, (root,), jobs), timeout=20, boot=FAKE_BOOT, **more)
+    return interactive_worker(Path(sys.executable), Request(root, (root,), jobs), timeout=20, boot=FAKE_BOOT, **more)
 
 
 def note(report: Any) -> str:
@@ -65,6 +65,6 @@ def test_a_worker_that_ends_while_nobody_asks_is_replaced(repository: Any) -> No
 
 def test_an_interpreter_that_cannot_be_run_is_an_error_when_asked(repository: Any) -> None:
     nothing = repository.root / "no_python"
-    asked = desk(nothing, Request(str(repository.root), (), ()), timeout=20, boot=FAKE_BOOT)
+    asked = interactive_worker(nothing, Request(str(repository.root), (), ()), timeout=20, boot=FAKE_BOOT)
     with asked as ask, pytest.raises(GradhookError, match="cannot be run"):
         ask(0)

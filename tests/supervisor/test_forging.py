@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gradhook.execution.signing import ForgedError, new_key, opener, sealer
+from gradhook.execution.signing import ForgedError, new_key, signer, verifier
 from gradhook.model.protocol import Answered, Began, encode
 from gradhook.model.results import Outcome, TargetReport, Verdict
 
@@ -101,7 +101,7 @@ def thief():
         "import gradhook.model.results as m; m.worst = lambda verdicts: m.Verdict.PASS",
         "import gradhook.model.results as m; m.TargetReport.__init__ = lambda *a, **k: None",
         "import gradhook.model.protocol as m; m.encode.__code__ = (lambda message: '').__code__",
-        "import gradhook.model.protocol as m; del m.plain",
+        "import gradhook.model.protocol as m; del m.to_json",
     ],
 )
 def test_our_code_changed_by_a_function(repository: Any, patch: str) -> None:
@@ -151,11 +151,11 @@ def test_a_fork_cannot_answer(repository: Any) -> None:
 
 def test_seals() -> None:
     key = new_key()
-    seal, opened = sealer(key), opener(key)
+    seal, opened = signer(key), verifier(key)
     first, second, third = seal("one"), seal("two"), seal("thrée")
     assert opened("said before") is None
     assert (opened(first), opened(second)) == ("one", "two")
-    for wrong in (first, second, third[:-1], third.replace(" ", "  "), sealer(new_key())("one"), "", "ü " + third):
+    for wrong in (first, second, third[:-1], third.replace(" ", "  "), signer(new_key())("one"), "", "ü " + third):
         with pytest.raises(ForgedError):
             opened(wrong)
     assert opened(third) == "thrée"

@@ -24,8 +24,8 @@ def double(x):
 """
 SEALED = f"""import sys
 sys.path.append({str(FAKE_BOOT.parents[1])!r})
-from gradhook.execution.signing import sealer
-seal = sealer(sys.stdin.readline().strip())
+from gradhook.execution.signing import signer
+seal = signer(sys.stdin.readline().strip())
 def send(text): print(seal(text), flush=True)
 """
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals")

@@ -125,8 +125,8 @@ def test_an_error_of_one_worker_ends_all(repository: Any, tmp_path: Path) -> Non
     boot = tmp_path / "boot.py"
     boot.write_text(
         f"import sys, time\nsys.path.append({str(FAKE_BOOT.parents[1])!r})\n"
-        "from gradhook.execution.signing import sealer\n"
-        "print(sealer(sys.stdin.readline().strip())('hello'), flush=True)\ntime.sleep(60)\n"
+        "from gradhook.execution.signing import signer\n"
+        "print(signer(sys.stdin.readline().strip())('hello'), flush=True)\ntime.sleep(60)\n"
     )
     start = time.monotonic()
     with pytest.raises(GradhookError, match="do not understand each other"):

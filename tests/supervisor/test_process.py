@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gradhook.execution.supervisor.process import started, surroundings
+from gradhook.execution.supervisor.process import running_worker, worker_environment
 from gradhook.model.errors import GradhookError
 from gradhook.model.protocol import Request
 
@@ -19,13 +19,13 @@ HOOK = {"PYTHONPATH": "mine", "PYTHONHOME": "home", "VIRTUAL_ENV": "hook", "__PY
 
 def test_no_secrets_of_the_runner() -> None:
     secrets = {"GITHUB_TOKEN": "t", "GITHUB_OUTPUT": "o", "ACTIONS_RUNTIME_TOKEN": "a", "RUNNER_TEMP": "r"}
-    found = surroundings(OWN, None, {**secrets, "HOME": "h"})
+    found = worker_environment(OWN, None, {**secrets, "HOME": "h"})
     assert not found.keys() & secrets.keys() and found["HOME"] == "h"
 
 
 def test_nothing_of_the_hook_in_another_interpreter() -> None:
-    assert not surroundings(OTHER, None, HOOK).keys() & HOOK.keys()
-    assert HOOK.items() <= surroundings(OWN, None, HOOK).items()
+    assert not worker_environment(OTHER, None, HOOK).keys() & HOOK.keys()
+    assert HOOK.items() <= worker_environment(OWN, None, HOOK).items()
 
 
 @pytest.mark.parametrize(
@@ -33,11 +33,11 @@ def test_nothing_of_the_hook_in_another_interpreter() -> None:
 )
 def test_platform(platform: str | None, variable: str | None, expected: str) -> None:
     environ = {} if variable is None else {"JAX_PLATFORMS": variable}
-    assert surroundings(OWN, platform, environ)["JAX_PLATFORMS"] == expected
+    assert worker_environment(OWN, platform, environ)["JAX_PLATFORMS"] == expected
 
 
 def test_the_interpreter_s_own_programs_come_first() -> None:
-    found = surroundings(OTHER, None, {"PATH": "/usr/bin"})
+    found = worker_environment(OTHER, None, {"PATH": "/usr/bin"})
     assert found["PATH"] == os.pathsep.join([str(OTHER.parent.absolute()), "/usr/bin"])
     assert found["PYTHONUTF8"] == "1"
 
@@ -46,6 +46,6 @@ def test_what_cannot_be_run(tmp_path: Path) -> None:
     nothing = tmp_path / "python"
     with (
         pytest.raises(GradhookError, match="cannot be run"),
-        started(nothing, nothing, Request(str(tmp_path), (), ()), {}),
+        running_worker(nothing, nothing, Request(str(tmp_path), (), ()), {}),
     ):
         pass

@@ -9,7 +9,7 @@ import pytest
 
 from gradhook.config import load
 from gradhook.model.results import Finding, Outcome, Target, TargetReport, Verdict, gravest_first, worst
-from gradhook.projects.suppressions import Heard, hear
+from gradhook.projects.suppressions import FilteredReport, apply_suppressions
 from gradhook.scan import scan
 
 HEAD = "import jax\nfrom gradhook import gradcheck\n\n"
@@ -38,12 +38,14 @@ class Hearing:
 
     def __call__(
         self, text: str, about: Answer | None, toml: str = "", *, whole: bool = True, select: str = ""
-    ) -> Heard:
+    ) -> FilteredReport:
         (self.root / "m.py").write_text(HEAD + text, encoding="utf-8")
         (self.root / "pyproject.toml").write_text(toml, encoding="utf-8")
         config = load(self.root, {"select": select} if select else {}, {})
         found = scan(self.root, [self.root])
-        return hear(config, found, [about(target) for target in found.targets] if about else [], whole=whole)
+        return apply_suppressions(
+            config, found, [about(target) for target in found.targets] if about else [], whole=whole
+        )
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 from gradhook.config import load
 from gradhook.model.results import Finding, Outcome, TargetReport, Verdict
-from gradhook.projects.suppressions import hear
+from gradhook.projects.suppressions import apply_suppressions
 from gradhook.scan import scan
 
 from .conftest import HEAD, Hearing, answer
@@ -158,5 +158,5 @@ def test_patterns_of_a_file_around_the_project_start_at_the_file(tmp_path: Path)
     (inner / "pyproject.toml").touch()
     (inner / "m.py").write_text(HEAD + F.format("", "", ""), encoding="utf-8")
     found = scan(inner, [inner])
-    heard = hear(load(inner, {}, {}), found, [answer(NARROW)(t) for t in found.targets], whole=True)
+    heard = apply_suppressions(load(inner, {}, {}), found, [answer(NARROW)(t) for t in found.targets], whole=True)
     assert [item.code for item in heard.ignored] == ["GRD406"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gradhook.model.results import Finding, Verdict
-from gradhook.projects.suppressions import Heard
+from gradhook.projects.suppressions import FilteredReport
 
 from .conftest import Hearing, answer
 
@@ -15,7 +15,7 @@ RULE = "@jax.custom_jvp  # gradhook: ignore[{}]\ndef g(x): return x\n"
 BROKEN = Finding("GRD901", Verdict.ERROR, "import failed")
 
 
-def said(heard: Heard) -> list[str]:
+def said(heard: FilteredReport) -> list[str]:
     return [f"{notice.line} {notice.code} {notice.message}" for notice in heard.notices]
 
 

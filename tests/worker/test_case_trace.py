@@ -12,10 +12,10 @@ from gradhook import case, integers, normal, raises, uniform
 from gradhook.execution.worker.examine import examine
 from gradhook.model.protocol import Answered, decode, encode
 from gradhook.model.results import CheckSettings, ClaimKind, Target, TargetReport
-from gradhook.model.trace import Account, Comparison
+from gradhook.model.trace import CaseTrace, DerivativeTrace
 
 HERE = __file__.rsplit("/", 1)[0]
-TOLD = CheckSettings(account=True, curves=True)
+TOLD = CheckSettings(trace=True, curves=True)
 
 
 def told(function: Any, settings: CheckSettings = TOLD, kind: str = "exact", **options: Any) -> TargetReport:
@@ -23,12 +23,12 @@ def told(function: Any, settings: CheckSettings = TOLD, kind: str = "exact", **o
     return examine(function, target, options, settings, lambda case: None)
 
 
-def only(function: Any, **options: Any) -> Account:
-    (account,) = told(function, **options).accounts
+def only(function: Any, **options: Any) -> CaseTrace:
+    (account,) = told(function, **options).traces
     return account
 
 
-def first(function: Any, **options: Any) -> Comparison:
+def first(function: Any, **options: Any) -> DerivativeTrace:
     return only(function, **options).comparisons[0]
 
 
@@ -136,7 +136,7 @@ def test_where_the_function_does_not_run_the_inputs_are_told() -> None:
         raise ValueError("no")
 
     report = told(f, cases={"raises": case(1.0), "refused": raises(ValueError, normal(2))})
-    assert [(a.case, [d.kind for d in a.inputs], a.comparisons) for a in report.accounts] == [
+    assert [(a.case, [d.kind for d in a.inputs], a.comparisons) for a in report.traces] == [
         ("raises", ["float64[]"], ()),
         ("refused", ["float64[2]"], ()),
     ]
@@ -153,7 +153,7 @@ def test_a_surrogate_stands_beside_what_was_declared(slope: float, decision: str
 
     ste.defjvp(lambda p, t: (ste(*p), slope * t[0]))
     options = {"forward": jnp.round, "derivative_of": lambda x: x}
-    (account,) = told(ste, kind="surrogate", args=(uniform(3, low=-2, high=2),), **options).accounts
+    (account,) = told(ste, kind="surrogate", args=(uniform(3, low=-2, high=2),), **options).traces
     forward, reverse = account.comparisons
     assert (forward.what, forward.shape) == ("forward mode beside the declared derivative", "declared")
     assert (forward.decision, reverse.decision) == (decision, decision)
@@ -162,8 +162,8 @@ def test_a_surrogate_stands_beside_what_was_declared(slope: float, decision: str
 
 
 def test_nothing_is_told_unasked_and_all_of_it_travels() -> None:
-    assert told(smooth, CheckSettings(), args=(0.5,)).accounts == ()
+    assert told(smooth, CheckSettings(), args=(0.5,)).traces == ()
     report = told(smooth, args=(0.5,))
     back = decode(encode(Answered(0, report)))
     assert isinstance(back, Answered)
-    assert back.report.accounts == report.accounts
+    assert back.report.traces == report.traces

@@ -14,7 +14,16 @@ import pytest
 
 from gradhook import case, integers, key, normal, positive, raises, spd, uniform
 from gradhook.execution.worker.examine import examine
-from gradhook.model.results import CheckSettings, ClaimKind, Finding, Outcome, Progress, Target, TargetReport, Verdict
+from gradhook.model.results import (
+    CheckSettings,
+    ClaimKind,
+    Finding,
+    Outcome,
+    OutcomeUpdate,
+    Target,
+    TargetReport,
+    Verdict,
+)
 
 PASS, FAIL, UNDECIDED, ERROR, SKIP = (
     Verdict.PASS, Verdict.FAIL, Verdict.UNDECIDED, Verdict.ERROR, Verdict.SKIP,
@@ -26,7 +35,7 @@ def _examine(
     function: Any,
     kind: str = "exact",
     settings: CheckSettings | None = None,
-    announce: Callable[[str | Progress], None] = lambda case: None,
+    announce: Callable[[str | OutcomeUpdate], None] = lambda case: None,
     **options: Any,
 ) -> TargetReport:
     target = Target("pkg.mod", "f", "mod.py", 7, 6, ClaimKind(kind), HERE)
@@ -211,7 +220,7 @@ def test_code_that_jax_cannot_see_through_has_no_derivative(function: Any) -> No
 
 
 def test_cases_are_announced_and_answered_in_order() -> None:
-    announced: list[str | Progress] = []
+    announced: list[str | OutcomeUpdate] = []
     report = _examine(
         jnp.abs,
         announce=announced.append,
@@ -443,9 +452,9 @@ def test_the_codes_to_ignore_go_with_answers_that_are_all_there() -> None:
 
 
 def test_each_answer_is_announced_at_once_with_what_is_still_open() -> None:
-    announced: list[str | Progress] = []
+    announced: list[str | OutcomeUpdate] = []
     report = _examine(jnp.abs, announce=announced.append, args=(1.0,))
-    told = [what for what in announced if isinstance(what, Progress)]
+    told = [what for what in announced if isinstance(what, OutcomeUpdate)]
     assert [part.outcome for part in told] == list(report.outcomes)
     codes = [part.outcome.code for part in told]
     assert [part.open for part in told] == [tuple(codes[k + 1 :]) for k in range(len(codes))]

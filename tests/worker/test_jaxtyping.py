@@ -13,7 +13,7 @@ import pytest
 
 from gradhook.annotations.inputs import integers, key, normal
 from gradhook.execution.worker.cases.dimensions import Sizes, smoothness_of
-from gradhook.execution.worker.cases.jaxtyping import annotated
+from gradhook.execution.worker.cases.jaxtyping import inputs_from_annotations
 from gradhook.execution.worker.examine import examine
 from gradhook.model.errors import GradhookError
 from gradhook.model.results import CheckSettings, ClaimKind, Target, Verdict
@@ -119,18 +119,18 @@ def containers(
 @pytest.mark.parametrize("name", CASES)
 def test_annotations_describe_the_inputs(name: str) -> None:
     function, args, kwargs = CASES[name]
-    assert annotated(function) == (args, kwargs)
+    assert inputs_from_annotations(function) == (args, kwargs)
 
 
 @pytest.mark.parametrize("wrapper", [jax.jit, jax.custom_jvp, jax.custom_vjp, jax.custom_gradient, jax.checkpoint])
 def test_under_what_jax_makes_of_it(wrapper: Any) -> None:
-    assert annotated(wrapper(names_are_shared)) == ((normal(3, 2), normal(2), normal()), {})
+    assert inputs_from_annotations(wrapper(names_are_shared)) == ((normal(3, 2), normal(2), normal()), {})
 
 
 def test_a_rule_gets_plain_numbers_for_what_it_does_not_differentiate() -> None:
     def spike(x: Float[Array, "n"], slope: float) -> Any: ...
 
-    assert annotated(jax.custom_jvp(spike, nondiff_argnums=(1,))) == ((normal(3), 0.5), {})
+    assert inputs_from_annotations(jax.custom_jvp(spike, nondiff_argnums=(1,))) == ((normal(3), 0.5), {})
 
 
 def _unannotated(x: Float[Array, "n"], y) -> Any: ...
@@ -155,7 +155,7 @@ def _nothing(*args: Any) -> Any: ...
 )
 def test_what_is_missing_is_named(function: Any, says: str) -> None:
     with pytest.raises(GradhookError, match=says) as caught:
-        annotated(function)
+        inputs_from_annotations(function)
     assert "args=" in caught.value.help
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gradhook.execution.worker.isolation.monkeypatches import originals, undo
+from gradhook.execution.worker.isolation.monkeypatches import originals, restore_originals
 
 
 def function(file: str) -> Callable[[], str]:
@@ -35,16 +35,16 @@ def test_what_is_replaced_is_put_back(module: Any, new: Any) -> None:
         del module.sin
     else:
         module.sin = module.cos if new == "the other one" else new
-    assert undo(known) == ["numpy.made_for_a_test.sin"]
+    assert restore_originals(known) == ["numpy.made_for_a_test.sin"]
     assert module.sin is sin
-    assert undo(known) == []
+    assert restore_originals(known) == []
 
 
 @pytest.mark.parametrize("file", ["/v/lib/python3.12/site-packages/shim/core.py"])
 def test_what_a_library_replaces_belongs_to_the_environment(module: Any, file: str) -> None:
     known = originals()
     module.sin = theirs = function(file)
-    assert (undo(known), module.sin is theirs) == ([], True)
+    assert (restore_originals(known), module.sin is theirs) == ([], True)
 
 
 def test_a_wrapper_of_ones_own_around_the_true_function_is_replaced_all_the_same(module: Any) -> None:
@@ -52,11 +52,11 @@ def test_a_wrapper_of_ones_own_around_the_true_function_is_replaced_all_the_same
     mine = function("/home/me/project/m.py")
     mine.__wrapped__ = module.sin  # type: ignore[attr-defined]
     module.sin = mine
-    assert undo(known) == ["numpy.made_for_a_test.sin"]
+    assert restore_originals(known) == ["numpy.made_for_a_test.sin"]
 
 
 def test_what_is_added_stays(module: Any) -> None:
     known = originals()
     module.trapezoid = function("/home/me/project/m.py")
-    assert undo(known) == []
+    assert restore_originals(known) == []
     assert module.trapezoid() == "builtins"

@@ -12,12 +12,12 @@ import gradhook
 
 HEAD = """
 import faulthandler, os, signal, sys, threading, time, warnings
-from gradhook.execution.worker.isolation.process_state import put_back, taken
-before = taken()
+from gradhook.execution.worker.isolation.process_state import process_state, restore
+before = process_state()
 """
 TAIL = """
-print(put_back(before), taken().folder == before.folder, sys.path == list(before.path),
-      dict(os.environ) == before.environ, taken().handlers == before.handlers, flush=True)
+print(restore(before), process_state().folder == before.folder, sys.path == list(before.path),
+      dict(os.environ) == before.environ, process_state().handlers == before.handlers, flush=True)
 os._exit(0)
 """
 
@@ -59,7 +59,7 @@ def test_what_is_put_back(change: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        "os.mkdir('gone'); os.chdir('gone'); before = taken(); os.chdir('..'); os.rmdir('gone')",
+        "os.mkdir('gone'); os.chdir('gone'); before = process_state(); os.chdir('..'); os.rmdir('gone')",
         "def spin():\n    while True: time.sleep(1)\nthreading.Thread(target=spin, daemon=True).start()",
         "threading.Timer(60, print).start()",
         "os.closerange(3, 400)",
@@ -77,9 +77,9 @@ def test_a_library_s_pool_that_waits_is_no_harm(tmp_path: Path) -> None:
 def test_what_imports_add_stays_for_those_after_them() -> None:
     from dataclasses import replace
 
-    from gradhook.execution.worker.isolation.process_state import taken
+    from gradhook.execution.worker.isolation.process_state import process_state
 
-    before = taken()
+    before = process_state()
     later = replace(before, environ={"NEW": "1"}, path=("new", *before.path[1:]), config={"jax_x": 1}, folder="/else")
     both = before.with_additions(later)
     assert both.environ == {"NEW": "1", **before.environ}

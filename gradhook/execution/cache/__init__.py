@@ -1,1 +1,1 @@
-"""What passed before, on what did it depend, and is all of that still as it was?"""
+"""Keep results, and reuse them while everything they depend on is unchanged."""

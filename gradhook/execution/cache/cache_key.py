@@ -1,4 +1,4 @@
-"""On what do all answers of a run depend, besides files: on which gradhook, Python, machine, settings and variables?"""
+"""Hash what all results of a run depend on besides files: versions, machine, settings, variables."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _KNOWN_DEVICES = frozenset({"cpu", "gpu", "cuda"})
 _NVIDIA = "/proc/driver/nvidia"
 
 
-def basis(python: Path, environ: Mapping[str, str], settings: Mapping[str, Any]) -> str:
-    """A digest of all that; ``environ`` is the environment of the worker."""
+def cache_key(python: Path, environ: Mapping[str, str], settings: Mapping[str, Any]) -> str:
+    """The digest of these parts; ``environ`` is the environment of the worker."""
     parts = {
         "gradhook": [__version__, _source(Path(__file__).parents[2])],
         "python": [str(python), os.path.realpath(python), build(os.path.realpath(python)), *_environment(python)],
@@ -34,7 +34,7 @@ def basis(python: Path, environ: Mapping[str, str], settings: Mapping[str, Any])
 
 
 def is_known(environ: Mapping[str, str]) -> bool:
-    """Whether the devices that JAX will use can be told apart from here; else a pass on one says nothing elsewhere."""
+    """Whether the devices that JAX will use can be identified, so that a pass holds for them only."""
     platforms = environ.get("JAX_PLATFORMS", "").split(",")
     known = _KNOWN_DEVICES.issuperset(platforms)
     return known and (not on_gpu(environ) or bool(_graphics()))
@@ -46,13 +46,13 @@ def on_gpu(environ: Mapping[str, str]) -> bool:
 
 
 def _source(package: Path) -> str:
-    """gradhook's own code, which changes without its version while it is worked on."""
+    """A digest of gradhook's own code, which changes between versions while it is developed."""
     files = sorted(str(path) for path in package.rglob("*.py"))
     return digest(*(part for file in files for part in (os.path.relpath(file, package), content(file))))
 
 
 def _environment(python: Path) -> list[str]:
-    """What makes an environment of a Python: the file beside it or above that says where the rest is."""
+    """The contents of ``pyvenv.cfg`` beside or above a Python, which locates the rest."""
     return [content(str(folder / "pyvenv.cfg")) for folder in (python.parent, python.parent.parent)]
 
 

@@ -1,4 +1,4 @@
-"""Which targets does a change of some files concern, as far as earlier runs know?
+"""Index the files that each target depended on when it was last examined.
 
 What each target depended on when it was last examined is kept whatever came out, and outlives a change of the files.
 """
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from gradhook.execution.cache.fingerprints import digest
 from gradhook.execution.cache.store import Store
-from gradhook.model.protocol import Depended
+from gradhook.model.protocol import DependencyReport
 from gradhook.model.results import Target
 
 SEEN = "seen"
@@ -21,13 +21,13 @@ _KEYS = {"name", "used", "lacking"}
 
 
 @dataclass(frozen=True)
-class Known:
-    """What is known of each target: the files that it depends on, and those that would be used if they were there."""
+class DependencyIndex:
+    """Each target's files, and the missing files that would be used if they existed."""
 
     files: Mapping[str, tuple[frozenset[str], frozenset[str]]]
 
-    def concerns(self, target: Target, changed: Collection[str]) -> bool:
-        """Whether a target that was examined depends on one of some files, by their real paths, or has lost one."""
+    def is_affected(self, target: Target, changed: Collection[str]) -> bool:
+        """Whether an examined target depends on one of the changed files (real paths), or lost one."""
         used, lacking = self.files[name_of(target)]
         return not used.union(lacking).isdisjoint(changed) or not all(map(os.path.exists, used))
 
@@ -36,14 +36,14 @@ class Known:
         return name_of(target) in self.files
 
 
-def known(store: Store) -> Known:
-    """What earlier runs kept."""
+def load_index(store: Store) -> DependencyIndex:
+    """The index that earlier runs kept."""
     entries = [e for e in store.all(SEEN) if isinstance(e, dict) and e.keys() == _KEYS]
-    return Known({e["name"]: (frozenset(e["used"]), frozenset(e["lacking"])) for e in entries})
+    return DependencyIndex({e["name"]: (frozenset(e["used"]), frozenset(e["lacking"])) for e in entries})
 
 
-def keep(store: Store, targets: Mapping[int, Target], depended: Depended) -> None:
-    """Keep what the targets depended on, by the numbers of their jobs.
+def keep(store: Store, targets: Mapping[int, Target], depended: DependencyReport) -> None:
+    """Keep the dependencies of targets, by the numbers of their jobs.
 
     Raises:
         OSError: it cannot be written.
@@ -60,10 +60,10 @@ def keep(store: Store, targets: Mapping[int, Target], depended: Depended) -> Non
 
 
 def name_of(target: Target) -> str:
-    """By which a target is known again when lines have moved."""
+    """The key of a target, which does not change when lines move."""
     return json.dumps([target.root, target.module, target.qualname, target.path, target.claim, target.source])
 
 
-def real(paths: Iterable[str]) -> Sequence[str]:
-    """Where the files really are: what is recorded may have been reached through links."""
+def real_paths(paths: Iterable[str]) -> Sequence[str]:
+    """The paths with links resolved: a recorded file may have been opened through a link."""
     return [os.path.realpath(path) for path in paths]

@@ -1,4 +1,4 @@
-"""What was in a file, said so shortly that it can be kept and compared?"""
+"""Fingerprint files by content or by their state on disk."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OWN = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 
 def digest(*parts: str | bytes) -> str:
-    """The SHA-256 of the parts and of where each ends."""
+    """The SHA-256 of the parts with their lengths."""
     found = hashlib.sha256()
     for part in parts:
         data = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
@@ -25,24 +25,24 @@ def digest(*parts: str | bytes) -> str:
 
 
 def stamp(path: str) -> str:
-    """A file's state on the disk: changes whenever its content does, and sometimes without; empty if there is none.
+    """A file's size, times and inode; empty if there is none. It changes whenever the content does.
 
-    The time of the change of the inode is in it because nobody can set that one back.
+    The inode's change time is included because it cannot be set back.
     """
     try:
-        found = os.stat(path)  # noqa: PTH116 -- asked of every file of every run
+        found = os.stat(path)  # noqa: PTH116 -- fast: called for every file of every run
     except (OSError, ValueError):
         return ""
     return f"{found.st_size}:{found.st_mtime_ns}:{found.st_ctime_ns}:{found.st_ino}"
 
 
 def build(path: str) -> str:
-    """An installed file's state: that of its inode also changes when somebody else links to it, so it is left out."""
+    """The state of an installed file without its inode, which changes when others link to it."""
     return ":".join(stamp(path).split(":")[:2])
 
 
 def content(path: str) -> str:
-    """A digest of a file's content, of a large file its state instead; empty if there is none.
+    """A digest of a file's content, or of a large file's state; empty if there is no file.
 
     ``"folder"`` for a folder, or the digest of its names where the path ends with a slash; ``"?"`` for what cannot be
     read.
@@ -50,18 +50,23 @@ def content(path: str) -> str:
     if path.endswith("/"):
         return _names(path)
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 -- asked of every file of every run
+        with open(path, "rb") as file:  # noqa: PTH123 -- fast: called for every file of every run
             if os.fstat(file.fileno()).st_size > LARGE:
                 return f"state {stamp(path)}"
-            return hashlib.sha256(file.read()).hexdigest()
+            return content_of(file.read())
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except (OSError, ValueError):
         return "folder" if os.path.isdir(path) else UNKNOWN  # noqa: PTH112
 
 
+def content_of(data: bytes) -> str:
+    """The content of a file with these bytes."""
+    return hashlib.sha256(data).hexdigest()
+
+
 def _names(folder: str) -> str:
-    """A digest of what is in a folder, without what is hidden and what Python or we put there."""
+    """A digest of the names in a folder, without hidden ones and ``__pycache__``."""
     try:
         names = sorted(os.listdir(folder))  # noqa: PTH208
     except OSError:
@@ -70,13 +75,13 @@ def _names(folder: str) -> str:
 
 
 def seen(path: str) -> tuple[str, str]:
-    """Stamp and content, the stamp taken first: a change in between shows."""
+    """Stamp and content; the stamp is taken first, so that a change in between shows."""
     return stamp(path), content(path)
 
 
 @cache
 def is_foreign(path: str) -> bool:
-    """Whether a file belongs to an installed distribution, to Python, to gradhook or to the system, not to a user."""
+    """Whether a file belongs to a distribution, Python, gradhook or the system, not to the user."""
     return is_standard(path) or is_installed(path) or is_own(path) or path.startswith(_DEVICES)
 
 

@@ -1,7 +1,7 @@
-"""Which distributions lie in a folder of ``sys.path``, exactly which builds of them, and what else reaches the path?
+"""Record the distributions in a folder of ``sys.path``, their builds, and its ``.pth`` files.
 
-The names of folders are read and of the distributions that matter two small files: no search through everything that
-is installed, as ``importlib.metadata`` does it.
+Folder names and two small files of each relevant distribution are read; ``importlib.metadata`` would search everything
+that is installed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Site = dict[str, Any]
 
 
 def site(folder: str, names: Collection[str]) -> Site:
-    """The distributions with these names in a folder, with those of JAX, and the files that extend the path."""
+    """The builds of these distributions and of JAX's in a folder, and its ``.pth`` files."""
     entries = _entries(folder)
     wanted = ALWAYS.union(names)
     found: dict[str, dict[str, str]] = defaultdict(dict)
@@ -36,7 +36,7 @@ def site(folder: str, names: Collection[str]) -> Site:
 
 
 def owners(folder: str, modules: Collection[str]) -> set[str]:
-    """The distributions in a folder that bring one of these top-level modules, and those that do not say what."""
+    """The distributions in a folder that contain one of the modules, or do not list their modules."""
     return {
         project(entry)
         for entry in _entries(folder)
@@ -57,7 +57,7 @@ def _entries(folder: str) -> list[str]:
 
 
 def _build(metadata: str) -> str:
-    """Two builds of one version differ in what they recorded of their files."""
+    """A digest of a distribution's records, in which two builds of one version differ."""
     if os.path.isfile(metadata):  # noqa: PTH113
         return content(metadata)
     return digest(*(content(os.path.join(metadata, name)) for name in _FILES))  # noqa: PTH118
@@ -69,7 +69,7 @@ def _brings(metadata: str, modules: Collection[str]) -> bool:
 
 
 def _recorded(metadata: str) -> Iterable[str]:
-    """The first words of the lines that say which files a distribution has."""
+    """The first words of the lines that list a distribution's files."""
     for name in ("top_level.txt", "RECORD", "SOURCES.txt"):
         try:
             with open(os.path.join(metadata, name), encoding="utf-8", errors="replace") as file:  # noqa: PTH118, PTH123

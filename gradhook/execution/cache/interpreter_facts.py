@@ -1,6 +1,6 @@
-"""Could this interpreter do the work when it was last asked, and is it still the same?
+"""Remember whether an interpreter can run the worker, as long as it does not change.
 
-Asking starts a process; the answer depends on the interpreter, on the folders that it imports from and on the files
+Probing starts a process; the answer depends on the interpreter, on the folders that it imports from and on the files
 that extend them.
 """
 
@@ -17,13 +17,14 @@ from gradhook.execution.cache.fingerprints import content, digest, stamp
 from gradhook.execution.cache.store import Store
 
 PYTHONS = "pythons"
-Probe = Callable[[Path], str]
-_QUESTION = "import sys; print(*sys.path, sep='\\n')"
-_PATIENCE = 60
+InterpreterProbe = Callable[[Path], str]
+"""Why an interpreter cannot run the worker; empty if it can."""
+_QUERY = "import sys; print(*sys.path, sep='\\n')"
+_TIMEOUT = 60
 
 
-def remembering(probe: Probe, store: Store) -> Probe:
-    """The same probe, which starts no process for an interpreter of which nothing has changed."""
+def cached_probe(probe: InterpreterProbe, store: Store) -> InterpreterProbe:
+    """The probe, without starting a process for an unchanged interpreter."""
 
     def remembered(python: Path) -> str:
         if is_script(python):
@@ -44,7 +45,7 @@ def remembering(probe: Probe, store: Store) -> Probe:
 
 
 def is_script(python: Path) -> bool:
-    """Whether an interpreter is a script that starts one, and today another than yesterday (the shims of pyenv)."""
+    """Whether an interpreter is a script that may start different ones (the shims of pyenv)."""
     try:
         with python.open("rb") as file:
             return file.read(2) == b"#!"
@@ -53,17 +54,17 @@ def is_script(python: Path) -> bool:
 
 
 def _path(python: Path) -> list[str]:
-    """From where an interpreter imports; nothing if it cannot say."""
+    """The ``sys.path`` of an interpreter; empty if it cannot be read."""
     try:
-        asked = [str(python), "-I", "-c", _QUESTION]
-        answer = subprocess.run(asked, stdin=subprocess.DEVNULL, capture_output=True, timeout=_PATIENCE)
+        asked = [str(python), "-I", "-c", _QUERY]
+        answer = subprocess.run(asked, stdin=subprocess.DEVNULL, capture_output=True, timeout=_TIMEOUT)
     except (OSError, subprocess.TimeoutExpired):
         return []
     return answer.stdout.decode(errors="replace").split("\n")[:-1] if answer.returncode == 0 else []
 
 
 def _state(python: Path, path: list[str]) -> Any:
-    """All that the answer depends on; a list, as JSON gives it back."""
+    """Everything that the answer depends on; a list, as JSON returns it."""
     folders = [place for place in path if os.path.isdir(place)]  # noqa: PTH112
     extending = [entry.path for folder in folders for entry in _sorted(folder) if entry.name.endswith(".pth")]
     return [

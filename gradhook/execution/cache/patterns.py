@@ -1,4 +1,4 @@
-"""Which files does a pattern of ``depends_on`` mean?"""
+"""Expand the patterns of ``depends_on``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 
 
 def matches(base: str, pattern: str) -> list[str]:
-    """The files that a path or glob means as seen from a folder, in order; a folder means all files below it."""
+    """The files that a path or glob matches from a folder, sorted; a folder means all files below it."""
     whole = os.path.join(base, os.path.expanduser(pattern))  # noqa: PTH111, PTH118
     found = [whole] if os.path.exists(whole) else glob.glob(whole, recursive=True)  # noqa: PTH110, PTH207
     files = [file for path in found for file in (_below(path) if os.path.isdir(path) else [path])]  # noqa: PTH112

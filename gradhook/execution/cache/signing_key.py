@@ -1,4 +1,4 @@
-"""Which key shows that an entry was written by this user on this machine, and did not come with a repository?
+"""Sign cache entries with a key that only this user on this machine has.
 
 It lies in the user's own cache folder, outside of every repository. It guards against entries that others made, not
 against code that runs as this user: such code can read the key.
@@ -19,7 +19,7 @@ _SIZE = 32
 
 
 def key(environ: Mapping[str, str]) -> bytes:
-    """The user's key, made up the first time.
+    """The user's key, created on first use.
 
     Raises:
         OSError: it can be neither read nor written.
@@ -30,7 +30,7 @@ def key(environ: Mapping[str, str]) -> bytes:
 
 
 def sign(secret: bytes, name: str, body: bytes) -> str:
-    """What nobody without the key can write in front of the entry ``name`` with this body."""
+    """The signature of the entry ``name`` with this body, which only the key can make."""
     return hmac.new(secret, name.encode() + b"\0" + body, "sha256").hexdigest()
 
 
@@ -40,7 +40,7 @@ def is_signed(secret: bytes, name: str, body: bytes, signature: str) -> bool:
 
 
 def _folder(environ: Mapping[str, str]) -> Path:
-    """Where a user's caches lie.
+    """The folder of the user's caches.
 
     Raises:
         OSError: there is no such place.
@@ -55,7 +55,7 @@ def _folder(environ: Mapping[str, str]) -> Path:
 
 
 def _private(path: Path) -> bytes:
-    """The key, if it is whole and nobody else can read it."""
+    """The key, if it is complete and no other user can read it; else empty."""
     try:
         with path.open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode
@@ -67,7 +67,7 @@ def _private(path: Path) -> bytes:
 
 
 def _made(path: Path) -> bytes:
-    """A new key; of several processes that make one at the same time the last one wins, the others miss once."""
+    """A new key; of several processes that create one at once the last wins, the others miss once."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     made = secrets.token_bytes(_SIZE)
     draft = path.with_name(f"{path.name}-{secrets.token_hex(8)}")

@@ -1,4 +1,4 @@
-"""Where do entries lie, and how are they written and read so that nothing can spoil them?
+"""Write and read cache entries safely.
 
 An entry is a file of its own: a signature, a line break, JSON. It is written beside its place and moved there, so that
 it is whole or not there. What cannot be read, is no entry of this user's, or is spoilt, counts as not there.
@@ -31,13 +31,13 @@ _MARKS = {
 
 @dataclass(frozen=True)
 class Store:
-    """The cache of one project, and the key with which its entries are signed."""
+    """The cache of one project, and the key that signs its entries."""
 
     folder: Path
     key: bytes
 
     def read(self, kind: str, name: str) -> Any:
-        """The entry, or ``None``."""
+        """The entry, or ``None`` if there is no valid one."""
         path = self.folder / kind / name
         try:
             data = path.read_bytes()
@@ -65,14 +65,14 @@ class Store:
         yield from (entry for name in names if (entry := self.read(kind, name)) is not None)
 
     def used(self, kind: str, name: str) -> None:
-        """Note, once a day, that an entry is still of use."""
+        """Update the time of an entry that was used, once a day."""
         path = self.folder / kind / name
         with contextlib.suppress(OSError):
             if path.stat().st_mtime < time.time() - _DAY:
                 os.utime(path)
 
     def prepare(self) -> None:
-        """Make the folder, which git and backups leave alone.
+        """Create the folder, with files that make git and backups skip it.
 
         Raises:
             OSError: it cannot be made.
@@ -83,7 +83,7 @@ class Store:
                 _replace(self.folder.parent / name, text.encode())
 
     def prune(self, most: int = MOST) -> None:
-        """Let the oldest entries go where there are too many, and drafts that a killed process left behind."""
+        """Delete the oldest entries beyond ``most`` of a kind, and drafts left by killed processes."""
         with contextlib.suppress(OSError):
             for kind in (entry for entry in os.scandir(self.folder) if entry.is_dir()):
                 _prune(kind.path, most)
@@ -99,7 +99,7 @@ class Store:
 
 
 def open_store(root: Path, environ: Mapping[str, str]) -> Store:
-    """The cache of the project at ``root``; nothing is made yet, but for the user's key.
+    """The cache of the project at ``root``; only the user's key is created now.
 
     Raises:
         OSError: there is no key and none can be made.

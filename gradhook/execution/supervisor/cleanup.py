@@ -1,7 +1,7 @@
-"""Which processes did a worker leave behind, and how are they ended?
+"""End the processes that a worker leaves behind.
 
 Those in its process group end with it. One that left the group (``setsid``, a daemon) still carries the worker's mark
-in the environment that it was started with, which Linux shows; Windows knows the tree of a process that still runs.
+in the environment that it was started with, which Linux shows; Windows has the tree of a process that still runs.
 On macOS such a process is not found.
 """
 
@@ -16,26 +16,26 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-VARIABLE = "GRADHOOK_WORKER_MARK"
+MARK_VARIABLE = "GRADHOOK_WORKER_MARK"
 _PASSES = 5
-"""Times to look again: what was found may have started another one just before."""
+"""Repetitions: a process that was found may have started another one just before."""
 _PROC = Path("/proc")
 
 
 def mark() -> dict[str, str]:
     """A variable for the environment of one worker."""
-    return {VARIABLE: secrets.token_hex(16)}
+    return {MARK_VARIABLE: secrets.token_hex(16)}
 
 
-def group() -> dict[str, Any]:
-    """How a worker gets a process group of its own: Ctrl-C is for us to handle, and its children end with it."""
+def own_group() -> dict[str, Any]:
+    """Arguments of ``Popen`` for a process group of its own: Ctrl-C then reaches only the parent."""
     if sys.platform == "win32":
         return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
     return {"start_new_session": True}
 
 
 def end_group(process: subprocess.Popen[bytes]) -> None:
-    """End the worker with its process group; on Windows, which has none to kill, with its tree."""
+    """Kill the worker's process group; on Windows, which has none, its process tree."""
     if sys.platform == "win32":
         subprocess.run(["taskkill", "/F", "/T", "/PID", str(process.pid)], capture_output=True, check=False)
         process.kill()
@@ -47,11 +47,11 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
 
 
 def end_marked(marked: str, proc: Path = _PROC) -> None:
-    """End whatever still runs with the mark of a worker, where the system shows environments."""
+    """Kill every process with the mark of a worker, where the system shows environments."""
     if sys.platform != "linux":
         return
     for _ in range(_PASSES):
-        found = [pid for pid in _carrying(f"{VARIABLE}={marked}".encode(), proc) if pid != os.getpid()]
+        found = [pid for pid in _carrying(f"{MARK_VARIABLE}={marked}".encode(), proc) if pid != os.getpid()]
         for pid in found:
             try:
                 os.kill(pid, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""A worker died or hangs: what is the finding, and where was the user's code?"""
+"""Describe the end of a worker that died or hung, with the line of the user's code."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from gradhook.execution.supervisor.limits import LOUDEST, MEGABYTE
-from gradhook.model.results import Finding, Outcome, Progress, Target, TargetReport, Verdict, gravest_first
+from gradhook.execution.supervisor.limits import MAX_OUTPUT, MEGABYTE
+from gradhook.model.results import Finding, Outcome, OutcomeUpdate, Target, TargetReport, Verdict, gravest_first
 
 _FRAME = re.compile(r'^  File "(.+)", line (\d+) in ', re.MULTILINE)
 _STACK = "(most recent call first)"
@@ -39,9 +39,9 @@ def too_large(target: Target, stage: str, megabytes: float, output: str) -> Find
     return _finding("GRD906", target, stage, message, output, help)
 
 
-def too_loud(target: Target, stage: str, output: str) -> Finding:
+def too_much_output(target: Target, stage: str, output: str) -> Finding:
     """GRD906: the process was ended before its output could fill the disk."""
-    message = f"the process was ended {_doing(target, stage)}: it had printed more than {LOUDEST // MEGABYTE} MB"
+    message = f"the process was ended {_doing(target, stage)}: it had printed more than {MAX_OUTPUT // MEGABYTE} MB"
     return _finding("GRD906", target, stage, message, output, "print less")
 
 
@@ -53,14 +53,14 @@ def forged(target: Target, stage: str, output: str) -> Finding:
 
 
 def unanswered(target: Target) -> Finding:
-    """GRD908: the worker said that it was done, and was not."""
+    """GRD908: the worker ended without an answer about the target."""
     help = "this is a mistake in gradhook: please report it, with the output of `gradhook env`"
     message = "gradhook itself failed: the worker gave no answer about this target"
     return Finding("GRD908", Verdict.ERROR, message, path=target.path, line=target.line, help=help)
 
 
-def with_known(report: TargetReport, known: Sequence[Progress]) -> TargetReport:
-    """The report about a target that came to no end, with what was answered by then and which questions are missing."""
+def with_partial_outcomes(report: TargetReport, known: Sequence[OutcomeUpdate]) -> TargetReport:
+    """The report of an interrupted target with its finished outcomes and the missing checks."""
     if not known:
         return report
     (finding,) = report.findings
@@ -96,7 +96,7 @@ def _finding(code: str, target: Target, stage: str, message: str, output: str, h
 
 
 def _place(target: Target, output: str) -> tuple[str, int]:
-    """The user's innermost frame of the last stack in the output (faulthandler's), else where the target stands."""
+    """The user's innermost frame of the last faulthandler stack, else the target's line."""
     root = Path(target.root).resolve()
     _, found, stack = output.rpartition(_STACK)
     for file, line in _FRAME.findall(stack if found else ""):

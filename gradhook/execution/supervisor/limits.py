@@ -1,8 +1,8 @@
-"""How much does a worker hold and print, seen from outside, and is that more than it may?
+"""Measure a worker's memory and output from outside.
 
-Memory is what the process itself has resident: ``/proc`` on Linux, ``ps`` on macOS and other Unix systems,
-``GetProcessMemoryInfo`` on Windows. It is looked at from time to time, so a limit is no wall: what a process can take
-between two looks comes on top. ``RLIMIT_AS`` would be one, but JAX reserves far more addresses than it ever uses.
+Memory is the resident memory of the process itself: ``/proc`` on Linux, ``ps`` on macOS and other Unix systems,
+``GetProcessMemoryInfo`` on Windows. It is sampled, so a limit can be exceeded by what a process allocates
+between two samples. ``RLIMIT_AS`` would be one, but JAX reserves far more addresses than it ever uses.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import sys
 from pathlib import Path
 
 MEGABYTE = 1_000_000
-LOUDEST = 1_000 * MEGABYTE
+MAX_OUTPUT = 1_000 * MEGABYTE
 """Bytes of output of one worker: beyond them, an endless loop that prints would fill the disk."""
-LOOK = 0.1
-"""Seconds between two looks where memory is limited: allocating takes about as long."""
+MEMORY_POLL = 0.1
+"""Seconds between two samples where memory is limited: large allocations take about as long."""
 
 
 def resident(pid: int) -> int:
-    """Bytes of memory that a process has resident; 0 when the system does not say."""
+    """The resident memory of a process in bytes; 0 when the system does not show it."""
     try:
         if sys.platform == "linux":
             return _linux(pid)
@@ -34,13 +34,13 @@ def _linux(pid: int) -> int:
 
 
 def _unix(pid: int) -> int:
-    """``ps`` says kibibytes everywhere."""
+    """``ps`` prints kibibytes on every system."""
     said = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, check=False)
     return int(said.stdout.strip() or 0) * 1024
 
 
 def _windows(pid: int) -> int:
-    """The working set, by the counters of ``psapi.h``: two DWORDs, then SIZE_Ts of which the second is meant."""
+    """The working set, from the counters of ``psapi.h``: two DWORDs, then SIZE_Ts; the second counts."""
     import ctypes
 
     class Counters(ctypes.Structure):

@@ -1,50 +1,42 @@
-"""The workers seen from outside: how does every job get its answer, whatever becomes of a process?
+"""Run jobs in worker processes, so that every job is answered even when processes die.
 
-Each worker has a thread of ours, which asks it for one job after the other: whoever is done early takes more. When a
-worker dies or hangs, its job is answered with an error, and a new worker does the rest.
+A thread for each worker sends it one job after the other: a worker that finishes early takes more. When a worker dies
+or hangs, its job is answered with an error, and a new worker does the rest.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from gradhook.execution.supervisor.conversation import listen
+from gradhook.execution.supervisor.conversation import converse
 from gradhook.execution.supervisor.limits import MEGABYTE
-from gradhook.execution.supervisor.process import Worker, started, surroundings
-from gradhook.execution.supervisor.queue import Run, jobs_of, wanted
-from gradhook.execution.supervisor.scheduling import Part, crew, divide, module_of
+from gradhook.execution.supervisor.process import Worker, running_worker, worker_environment
+from gradhook.execution.supervisor.queue import JobQueue, jobs_by_number, jobs_to_answer
+from gradhook.execution.supervisor.scheduling import WorkUnit, work_units, worker_count
 from gradhook.model.protocol import Message, Request
-from gradhook.model.results import Target, TargetReport, left_out
+from gradhook.model.report import ProjectResult
+from gradhook.model.results import Target, TargetReport, left_out_report
 
 BOOT = Path(__file__).parents[1] / "worker" / "boot.py"
 _POLL = 0.2
-"""Seconds after which a wait looks up: on some systems nothing else lets Ctrl-C through."""
-Start = Callable[[Request], Any]
-
-
-@dataclass(frozen=True)
-class Launched:
-    """A report for each job, those that the import discovered at the end, and what the worker ran on."""
-
-    reports: tuple[TargetReport, ...]
-    environment: Mapping[str, Any] = field(default_factory=dict)
-    interrupted: bool = False
-    """Whether Ctrl-C ended it: jobs without a report were not answered."""
+"""Seconds between interruptions of a wait: on some systems Ctrl-C is not delivered otherwise."""
+Start = Callable[[Request], AbstractContextManager[Worker]]
+"""Starts a worker with a request."""
 
 
 def _ignore(message: Message) -> None:
     del message
 
 
-def _no_time(target: Target) -> TargetReport:
-    return left_out(target, "by the time budget", "give it more time with --max-seconds, or leave the option out")
+def _out_of_time(target: Target) -> TargetReport:
+    return left_out_report(
+        target, "by the time budget", "give it more time with --max-seconds, or leave the option out"
+    )
 
 
 def launch(
@@ -56,36 +48,38 @@ def launch(
     platform: str | None = None,
     workers: int | str = 1,
     times: Mapping[str, float] | None = None,
+    first: Collection[int] = (),
     until: float | None = None,
     on_message: Callable[[Message], None] = _ignore,
     boot: Path = BOOT,
     environ: Mapping[str, str] = os.environ,
-) -> Launched:
-    """Have every job of ``request`` but those to skip answered by workers running ``boot`` in ``python``.
+) -> ProjectResult:
+    """Examine every job of ``request`` but those to skip, in workers running ``boot`` in ``python``.
 
     ``timeout`` is in seconds a target, ``memory`` in megabytes a worker (0: no limit). ``platform`` none: the one of
     the user's JAX_PLATFORMS, else the CPU. As many ``workers`` as that (``"auto"``: as pay) run at once; recorded
-    ``times`` (seconds by target) balance them. No job is begun after ``until`` (``time.monotonic``). ``on_message``
-    hears, one at a time, of all that workers say, and of the answers that were found for them. The reports are the
-    same, and in the same order, for any number of workers.
+    ``times`` (seconds by target) balance them. The jobs ``first`` are begun before others, and none after ``until``
+    (``time.monotonic``). ``on_message`` is called with each message of the workers and each answer given for them, one
+    at a time. The reports are the same, and in the same order, for any number of workers.
 
     Raises:
-        GradhookError: the interpreter cannot be run, or workers die of something that is no target's fault.
+        GradhookError: the interpreter cannot be run, or workers die outside of any target.
     """
-    run = Run(request, timeout, memory, on_message, _no_time, until, jobs_of(request))
-    environment = surroundings(python, platform, environ)
-    asked = wanted(request)
-    if until is not None:  # first what nobody has seen yet, then as many as fit in
+    queue = JobQueue(request, timeout, memory, on_message, _out_of_time, until, jobs_by_number(request))
+    environment = worker_environment(python, platform, environ)
+    asked = jobs_to_answer(request)
+    if until is not None:  # targets without a recorded time first, then the fastest
         asked = sorted(asked, key=lambda job: (times or {}).get(job.target.name, 0.0))
-    count = crew(workers, len(asked), environment["JAX_PLATFORMS"])
-    start = partial(started, python, boot, environ=environment, memory=memory * MEGABYTE)
-    parts = divide(asked, count, times or {}) if asked else []
-    interrupted = _wait(run, [_thread(run, partial(_work, run, part, start)) for part in parts])
-    return Launched(run.ordered(), run.environment, interrupted)
+    asked = sorted(asked, key=lambda job: job.number not in first)
+    count = worker_count(workers, len(asked), environment["JAX_PLATFORMS"])
+    start = partial(running_worker, python, boot, environ=environment, memory=memory * MEGABYTE)
+    units = work_units(asked, count, times or {}) if asked else []
+    interrupted = _wait(queue, [_thread(queue, partial(_work, queue, unit, start)) for unit in units])
+    return ProjectResult(queue.reports_in_order(), queue.environment, interrupted)
 
 
 @contextmanager
-def desk(
+def interactive_worker(
     python: Path,
     request: Request,
     *,
@@ -96,74 +90,74 @@ def desk(
     boot: Path = BOOT,
     environ: Mapping[str, str] = os.environ,
 ) -> Iterator[Callable[[int], TargetReport]]:
-    """What answers the jobs of ``request`` one by one, when asked; a worker is started with the first question.
+    """A function that examines a job of ``request`` on demand; its first call starts a worker.
 
     Raises:
-        GradhookError: when asked, as ``launch``.
+        GradhookError: when a job is examined, as ``launch``.
     """
-    run = Run(request, timeout, memory, on_message, _no_time, None, jobs_of(request))
+    queue = JobQueue(request, timeout, memory, on_message, _out_of_time, None, jobs_by_number(request))
     questions: list[int] = []
-    environment = surroundings(python, platform, environ)
-    start = partial(started, python, boot, environ=environment, memory=memory * MEGABYTE)
-    everything = Part(frozenset(map(module_of, request.jobs)))
-    done = _thread(run, partial(_serve, run, questions, everything, start))
+    environment = worker_environment(python, platform, environ)
+    start = partial(running_worker, python, boot, environ=environment, memory=memory * MEGABYTE)
+    everything = WorkUnit(frozenset(job.target.module_key for job in request.jobs))
+    done = _thread(queue, partial(_serve, queue, questions, everything, start))
     try:
-        yield partial(_asked, run, questions)
+        yield partial(_asked, queue, questions)
     finally:
-        run.stop()
+        queue.stop()
         done.wait()
 
 
-def _asked(run: Run, questions: list[int], number: int) -> TargetReport:
-    with run.lock:
-        if number not in run.reports:
+def _asked(queue: JobQueue, questions: list[int], number: int) -> TargetReport:
+    with queue.lock:
+        if number not in queue.reports:
             questions.append(number)
-            run.lock.notify_all()
-        while number not in run.reports:
-            if run.error:
-                raise run.error
-            run.lock.wait(_POLL)
-        return run.reports[number]
+            queue.lock.notify_all()
+        while number not in queue.reports:
+            if queue.error:
+                raise queue.error
+            queue.lock.wait(_POLL)
+        return queue.reports[number]
 
 
-def _serve(run: Run, questions: list[int], part: Part, start: Start) -> None:
-    """Have questions answered as they come."""
+def _serve(queue: JobQueue, questions: list[int], unit: WorkUnit, start: Start) -> None:
+    """Examine jobs as they are requested."""
 
     def following(worker: Worker) -> int | None:
-        number = _question(run, questions)
+        number = _question(queue, questions)
         if number is not None:
-            run.given[number] = worker
+            queue.assigned[number] = worker
         return number
 
-    while _question(run, questions) is not None:
-        with start(run.asked(part)) as worker, run.employed(worker):
-            listen(run, part, worker, following)
+    while _question(queue, questions) is not None:
+        with start(queue.asked(unit)) as worker, queue.at_work(worker):
+            converse(queue, unit, worker, following)
 
 
-def _question(run: Run, questions: list[int]) -> int | None:
-    """The next question, waited for; none when there will be none."""
-    with run.lock:
-        while not run.stopped:
-            questions[:] = [number for number in questions if number not in run.reports]
+def _question(queue: JobQueue, questions: list[int]) -> int | None:
+    """The next requested job, waiting for it; ``None`` when there will be none."""
+    with queue.lock:
+        while not queue.stopped:
+            questions[:] = [number for number in questions if number not in queue.reports]
             if questions:
                 return questions[0]
-            run.lock.wait(_POLL)
+            queue.lock.wait(_POLL)
         return None
 
 
-def _work(run: Run, part: Part, start: Start) -> None:
-    """Do a part, then help with what others have not begun."""
-    following: Part | None = part
+def _work(queue: JobQueue, unit: WorkUnit, start: Start) -> None:
+    """Do a unit of work, then take over jobs that other workers have not begun."""
+    following: WorkUnit | None = unit
     while following is not None:
-        part = following
-        while not run.stopped and run.waiting(part) and not run.is_over():
-            with start(run.asked(part)) as worker, run.employed(worker):
-                listen(run, part, worker, partial(run.take, part))
-        following = run.spare()
+        unit = following
+        while not queue.stopped and queue.waiting(unit) and not queue.is_over():
+            with start(queue.asked(unit)) as worker, queue.at_work(worker):
+                converse(queue, unit, worker, partial(queue.next_job, unit))
+        following = queue.spare_unit()
 
 
-def _thread(run: Run, work: Callable[[], None]) -> threading.Event:
-    """Do the work in a thread, whose error ends the run; what is set when it is over.
+def _thread(queue: JobQueue, work: Callable[[], None]) -> threading.Event:
+    """Run the work in a thread, whose error ends the run; the event is set when it is over.
 
     ``Thread.join`` would not do: a join that Ctrl-C interrupts takes the thread for ended (Python 3.11 and 3.12).
     """
@@ -173,7 +167,7 @@ def _thread(run: Run, work: Callable[[], None]) -> threading.Event:
         try:
             work()
         except BaseException as error:
-            run.stop(error)
+            queue.stop(error)
         finally:
             done.set()
 
@@ -181,11 +175,11 @@ def _thread(run: Run, work: Callable[[], None]) -> threading.Event:
     return done
 
 
-def _wait(run: Run, ends: list[threading.Event]) -> bool:
-    """Wait until all is over; whether that was interrupted.
+def _wait(queue: JobQueue, ends: list[threading.Event]) -> bool:
+    """Wait for all threads; whether Ctrl-C interrupted the wait.
 
     Raises:
-        GradhookError: what one of the threads ran into.
+        GradhookError: one of the threads raised it.
     """
     interrupted = False
     try:
@@ -195,9 +189,9 @@ def _wait(run: Run, ends: list[threading.Event]) -> bool:
     except KeyboardInterrupt:
         interrupted = True
     finally:
-        run.stop()
+        queue.stop()
     for end in ends:
         end.wait()
-    if run.error and not isinstance(run.error, KeyboardInterrupt):
-        raise run.error
-    return interrupted or run.error is not None
+    if queue.error and not isinstance(queue.error, KeyboardInterrupt):
+        raise queue.error
+    return interrupted or queue.error is not None

@@ -1,4 +1,4 @@
-"""How does one worker process start, speak and end, with nothing left of it afterwards?"""
+"""Start, supervise and end one worker process; nothing of it is left behind."""
 
 from __future__ import annotations
 
@@ -18,38 +18,38 @@ from functools import partial
 from pathlib import Path
 from typing import IO
 
-from gradhook.execution.signing import ForgedError, new_key, opener
+from gradhook.execution.signing import ForgedError, new_key, verifier
 from gradhook.execution.supervisor import cleanup, limits
 from gradhook.model.errors import GradhookError
 from gradhook.model.protocol import Message, Request, decode, encode
 
 _POLL = 0.5
-"""Seconds after which the process itself is looked at: a child of its own may hold the pipe of a dead worker open."""
+"""Seconds between checks of the process itself: its child may hold the pipe of a dead worker open."""
 _DUMP = 0.2
-"""Seconds that a hanging worker has to write down where it is."""
+"""Seconds that a hanging worker has to dump its stack."""
 _LONGEST = 2**26
-"""Bytes of a line: whoever writes without end into the pipe must not fill our memory."""
+"""Bytes of a line; a longer one is cut, so that endless output cannot fill the memory."""
 _SECRETS = ("GITHUB_", "ACTIONS_", "RUNNER_", "INPUT_", "GH_TOKEN", "GH_ENTERPRISE_TOKEN")
-"""What a runner of GitHub gives to a step for itself; what else a step was given, it was given for this code."""
+"""Variables that GitHub's runner sets for a step itself; others were set for the code under test."""
 _ROOM = "point TMPDIR at a folder with room in which you may write"
-_SURROUNDINGS = ("PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")
+_OWN_VARIABLES = ("PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")
 
 
-class End(Enum):
-    """Why no message comes any more."""
+class WorkerEnd(Enum):
+    """The reasons why a worker sends no more messages."""
 
     DIED = "died"
     TIMED_OUT = "timed out"
     TOO_LARGE = "too large"
-    TOO_LOUD = "too loud"
+    TOO_MUCH_OUTPUT = "too loud"
     FORGED = "forged"
 
 
 @dataclass(frozen=True)
 class Worker:
-    """A running process, the lines from it and to it (``None``: no more), the file with all that it prints, its mark.
+    """A running process with its line queues (``None``: end), its output file and its mark.
 
-    ``opened`` takes the seal off a line; ``memory`` is how many bytes it may have resident, 0 for as many as it likes.
+    ``verify`` takes the signature off a line; ``memory`` is its limit in resident bytes, 0 for none.
     """
 
     process: subprocess.Popen[bytes]
@@ -58,19 +58,19 @@ class Worker:
     reader: threading.Thread
     output: IO[bytes]
     mark: str
-    opened: Callable[[str], str | None]
+    verify: Callable[[str], str | None]
     memory: float = 0.0
 
 
 _alive: dict[str, Worker] = {}
-"""The workers that are at work, by their marks."""
+"""The running workers, by their marks."""
 
 
 @contextmanager
-def started(
+def running_worker(
     python: Path, boot: Path, request: Request, environ: Mapping[str, str], memory: float = 0.0
 ) -> Iterator[Worker]:
-    """A worker that was sent ``request``; on leaving, it and everything that it started is ended.
+    """A worker that was sent ``request``; on leaving, it and all its children are ended.
 
     Raises:
         GradhookError: the interpreter cannot be run, or there is no room for temporary files.
@@ -82,7 +82,7 @@ def started(
     with folder:
         worker = _start([str(python), "-u", str(boot)], request, environ, Path(folder.name), memory)
         if sys.platform != "win32":
-            folder.cleanup()  # at once: whoever is killed leaves nothing there, and open files stay readable
+            folder.cleanup()  # at once: a killed process leaves nothing there, and open files stay readable
         _alive[worker.mark] = worker
         try:
             yield worker
@@ -91,87 +91,87 @@ def started(
             del _alive[worker.mark]
 
 
-def next_message(worker: Worker, seconds: float) -> Message | End:
-    """What the worker says next, if it says it within ``seconds`` and within its memory, and nobody else speaks.
+def next_message(worker: Worker, seconds: float) -> Message | WorkerEnd:
+    """The worker's next message within ``seconds``, or the reason why there is none.
 
     Raises:
-        GradhookError: it said something that is no message.
+        GradhookError: it sent something that is no message.
     """
     deadline = time.monotonic() + seconds
     while True:
         left = max(deadline - time.monotonic(), 0.0)
         try:
-            line = worker.lines.get(timeout=min(left, limits.LOOK if worker.memory else _POLL))
+            line = worker.lines.get(timeout=min(left, limits.MEMORY_POLL if worker.memory else _POLL))
         except queue.Empty:
             if worker.process.poll() is not None:
                 worker.reader.join(_POLL)
                 worker.lines.put(None)
-            elif (grown := _grown(worker)) or not left:
-                return grown or End.TIMED_OUT
+            elif (grown := _limit_exceeded(worker)) or not left:
+                return grown or WorkerEnd.TIMED_OUT
             continue
         if line is None:
-            return End.DIED
+            return WorkerEnd.DIED
         try:
-            text = worker.opened(line)
+            text = worker.verify(line)
         except ForgedError:
-            return End.FORGED
+            return WorkerEnd.FORGED
         if text is not None:
             return decode(text)
 
 
-def _grown(worker: Worker) -> End | None:
-    if os.fstat(worker.output.fileno()).st_size > limits.LOUDEST:
-        return End.TOO_LOUD
-    return End.TOO_LARGE if worker.memory and limits.resident(worker.process.pid) > worker.memory else None
+def _limit_exceeded(worker: Worker) -> WorkerEnd | None:
+    if os.fstat(worker.output.fileno()).st_size > limits.MAX_OUTPUT:
+        return WorkerEnd.TOO_MUCH_OUTPUT
+    return WorkerEnd.TOO_LARGE if worker.memory and limits.resident(worker.process.pid) > worker.memory else None
 
 
-def tell(worker: Worker, message: Message) -> None:
-    """Send a message; a worker that does not read it cannot hold us up."""
+def send(worker: Worker, message: Message) -> None:
+    """Send a message without waiting for the worker to read it."""
     worker.orders.put(encode(message))
 
 
 def kill(worker: Worker) -> None:
-    """End the process at once, and all in its group; ``started`` clears up after it."""
+    """Kill the process and its group; ``running_worker`` cleans up afterwards."""
     cleanup.end_group(worker.process)
 
 
 def kill_all() -> None:
-    """End every worker at once, for a command that has no time to clear up."""
+    """Kill every worker, for a command that ends at once."""
     for worker in list(_alive.values()):
         kill(worker)
 
 
-def dump(worker: Worker) -> None:
-    """Let a worker that hangs write its stack into its output, where the system has the means."""
+def dump_stack(worker: Worker) -> None:
+    """Let a hanging worker write its stack to its output, where the system allows it."""
     if sys.platform != "win32" and worker.process.poll() is None:
         worker.process.send_signal(signal.SIGUSR1)
         time.sleep(_DUMP)
 
 
-def status(worker: Worker) -> int | None:
-    """The exit status of a worker that stopped talking; none if it lives on without its pipe."""
+def exit_status(worker: Worker) -> int | None:
+    """The exit status of a silent worker; ``None`` if it still runs without its pipe."""
     try:
         return worker.process.wait(_POLL)
     except subprocess.TimeoutExpired:
         return None
 
 
-def tail(worker: Worker, start: int, end: int | None, most: int) -> bytes:
-    """The last ``most`` bytes of what was printed from ``start`` to ``end`` (none: up to now)."""
+def printed_between(worker: Worker, start: int, end: int | None, most: int) -> bytes:
+    """The last ``most`` bytes of the output from ``start`` to ``end`` (``None``: up to now)."""
     size = worker.output.seek(0, os.SEEK_END)
     stop = size if end is None else min(end, size)
     worker.output.seek(min(max(start, stop - most), stop))
     return worker.output.read(stop - worker.output.tell())
 
 
-def surroundings(python: Path, platform: str | None, environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a worker: no secrets of the runner, and nothing of ours if ``python`` is not ours.
+def worker_environment(python: Path, platform: str | None, environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a worker: no secrets of CI, and no variables of another Python.
 
-    ``platform`` none: the one that the user's JAX_PLATFORMS names, else the CPU.
+    ``platform`` none: the one in the user's JAX_PLATFORMS, else the CPU.
     """
     found = {name: value for name, value in environ.items() if not name.startswith(_SECRETS)}
     if not _is_own(python):
-        found = {name: value for name, value in found.items() if name not in _SURROUNDINGS}
+        found = {name: value for name, value in found.items() if name not in _OWN_VARIABLES}
     found["JAX_PLATFORMS"] = platform or environ.get("JAX_PLATFORMS") or "cpu"
     found["PATH"] = os.pathsep.join(filter(None, (str(python.parent.absolute()), environ.get("PATH", ""))))
     found["PYTHONUTF8"] = "1"
@@ -179,13 +179,13 @@ def surroundings(python: Path, platform: str | None, environ: Mapping[str, str])
 
 
 def _is_own(python: Path) -> bool:
-    """Whether ``python`` is this very environment's: two environments may share one binary, but not its folder."""
+    """Whether ``python`` is the interpreter of this environment; environments may share a binary."""
     own = Path(sys.executable)
     return python.parent.absolute() == own.parent.absolute() and python.resolve() == own.resolve()
 
 
 def _start(command: list[str], request: Request, environ: Mapping[str, str], folder: Path, memory: float) -> Worker:
-    """The key goes before the request, and not by the environment, which user code sees."""
+    """Start the process; the key is sent first, as user code can read environment variables."""
     output, mark, key = folder / "output", cleanup.mark(), new_key()
     try:
         with output.open("ab", buffering=0) as stderr:
@@ -201,13 +201,13 @@ def _start(command: list[str], request: Request, environ: Mapping[str, str], fol
     reader = threading.Thread(target=_read, args=(process.stdout, lines), daemon=True)
     reader.start()
     threading.Thread(target=_write, args=(process.stdin, orders), daemon=True).start()
-    return Worker(process, lines, orders, reader, seen, mark[cleanup.VARIABLE], opener(key), memory)
+    return Worker(process, lines, orders, reader, seen, mark[cleanup.MARK_VARIABLE], verifier(key), memory)
 
 
 def _popen(command: list[str], root: str, environ: Mapping[str, str], stderr: IO[bytes]) -> subprocess.Popen[bytes]:
     pipe = subprocess.PIPE
     try:
-        own = cleanup.group()
+        own = cleanup.own_group()
         return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=stderr, cwd=root, env=environ, **own)
     except OSError as error:
         raise GradhookError(f"{command[0]} cannot be run: {error}", "name a Python with --python") from error
@@ -221,7 +221,7 @@ def _read(stream: IO[bytes], lines: queue.SimpleQueue[str | None]) -> None:
 
 
 def _write(stream: IO[bytes], orders: queue.SimpleQueue[str | None]) -> None:
-    """Hand on what is put into ``orders``; a worker that is gone needs none of it."""
+    """Write the orders to the pipe until none follows or the worker is gone."""
     try:
         with stream:
             while (line := orders.get()) is not None:

@@ -1,4 +1,4 @@
-"""What is known so far over all workers of a run, and who does what is left?
+"""Keep the jobs and reports of a run over all its workers.
 
 Every method may be called from any thread.
 """
@@ -14,31 +14,31 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gradhook.execution.supervisor.process import Worker, kill
-from gradhook.execution.supervisor.scheduling import WORTH, Part, module_of
+from gradhook.execution.supervisor.scheduling import MIN_JOBS_PER_WORKER, WorkUnit
 from gradhook.model.protocol import Answered, Discovered, Job, Message, Request
-from gradhook.model.results import Target, TargetReport
+from gradhook.model.results import ModuleKey, Target, TargetReport
 
 _APART = 1_000_000
 
 
 @dataclass
-class Run:
-    """The jobs, who is at which of them, and the reports about them."""
+class JobQueue:
+    """The jobs, the workers that they are assigned to, and the reports about them."""
 
     request: Request
     timeout: float
     memory: float
     """Megabytes that a worker may have; 0: no limit."""
-    hear: Callable[[Message], None]
-    late: Callable[[Target], TargetReport]
-    """The report about a target that nobody begins any more."""
+    on_message: Callable[[Message], None]
+    out_of_time: Callable[[Target], TargetReport]
+    """Makes the report about a target for which no time is left."""
     until: float | None = None
-    """When no job is begun any more, by ``time.monotonic``."""
+    """The ``time.monotonic`` after which no job is begun."""
     jobs: dict[int, Job] = field(default_factory=dict)
     reports: dict[int, TargetReport] = field(default_factory=dict)
     dropped: set[int] = field(default_factory=set)
     """The jobs of modules that must not be imported again."""
-    given: dict[int, Worker] = field(default_factory=dict)
+    assigned: dict[int, Worker] = field(default_factory=dict)
     workers: list[Worker] = field(default_factory=list)
     environment: Mapping[str, Any] = field(default_factory=dict)
     failures: int = 0
@@ -50,83 +50,86 @@ class Run:
 
     @property
     def open(self) -> list[int]:
-        """The jobs that have no answer yet, those that a worker is at included."""
+        """The jobs without an answer, including those in work."""
         return [n for n in self.jobs if n not in self.reports and n not in self.request.skip]
 
-    def waiting(self, part: Part | None = None) -> list[int]:
-        """The open jobs (of the modules of ``part``) that no worker is at."""
+    def waiting(self, unit: WorkUnit | None = None) -> list[int]:
+        """The open jobs (of the modules of ``unit``) that no worker has."""
         with self.lock:
-            mine = [n for n in self.open if n not in self.given]
-            return mine if part is None else [n for n in mine if module_of(self.jobs[n]) in part.modules]
+            mine = [n for n in self.open if n not in self.assigned]
+            return mine if unit is None else [n for n in mine if self.jobs[n].target.module_key in unit.modules]
 
-    def asked(self, part: Part) -> Request:
-        """The request for a worker that does this part: it must know every job of the modules that it imports.
+    def asked(self, unit: WorkUnit) -> Request:
+        """The request for a worker of this unit, with every job of the modules that it imports.
 
-        What it discovers has numbers that nobody else uses, until they are known to be new.
+        Its discovered jobs get numbers that no other worker uses, until they are known to be new.
         """
         with self.lock:
             known = [job for number, job in self.jobs.items() if number not in self.dropped]
             self._requests += 1
-            jobs = tuple(job for job in known if module_of(job) in part.modules)
+            jobs = tuple(job for job in known if job.target.module_key in unit.modules)
             return replace(self.request, jobs=jobs, taken=_APART * self._requests)
 
-    def take(self, part: Part, worker: Worker) -> int | None:
-        """The next job for a worker that does this part; none when there is no more, or no more time."""
+    def next_job(self, unit: WorkUnit, worker: Worker) -> int | None:
+        """The next job for a worker of this unit; ``None`` when there is none or the time is up."""
         with self.lock:
             if self.stopped or self.is_over():
                 return None
-            first = [n for n in part.first if n not in self.reports and n not in self.given and n not in self.dropped]
-            left = first[:1] or self.waiting(part)
+            begun = {*self.reports, *self.assigned, *self.dropped}
+            first = [n for n in unit.first if n not in begun]
+            left = first[:1] or self.waiting(unit)
             if not left:
                 return None
             number = left[0] if len(self.workers) == 1 else left[-1]
-            self.given[number] = worker
+            self.assigned[number] = worker
             return number
 
     def is_over(self) -> bool:
-        """Whether the time is up; what is waiting then is answered."""
+        """Whether the time is up; the waiting jobs are then answered."""
         if self.until is None or time.monotonic() < self.until:
             return False
         for number in self.waiting():
-            self.answer(number, self.late(self.jobs[number].target))
+            self.answer(number, self.out_of_time(self.jobs[number].target))
         return True
 
-    def spare(self) -> Part | None:
-        """The later half of what is waiting, for a worker that is done with its part, if that is worth a start."""
+    def spare_unit(self) -> WorkUnit | None:
+        """The later half of the waiting jobs, for a worker that is done, if it is worth a start."""
         with self.lock:
             waiting = [] if self.stopped or self.is_over() else self.waiting()
         later = waiting[len(waiting) // 2 :]
-        return Part(frozenset(module_of(self.jobs[n]) for n in later), later[::-1]) if len(later) >= WORTH else None
+        if len(later) < MIN_JOBS_PER_WORKER:
+            return None
+        return WorkUnit(frozenset(self.jobs[n].target.module_key for n in later), later[::-1])
 
     def answer(self, number: int, report: TargetReport) -> None:
-        """Take the report about a job, unless there is one."""
+        """Store the report about a job, unless there is one."""
         with self.lock:
-            self.given.pop(number, None)
+            self.assigned.pop(number, None)
             if number not in self.reports:
                 self.reports[number] = report
-                self.hear(Answered(number, report))
+                self.on_message(Answered(number, report))
             self.lock.notify_all()
 
-    def adopt(self, job: Job, nth: int) -> int:
-        """The number of the ``nth`` of equal claims that a worker discovered: others may have discovered it too."""
+    def register_discovered(self, job: Job, nth: int) -> int:
+        """The number of the ``nth`` of equal discovered claims, which other workers may find too."""
         with self.lock:
             key = (job.target, nth)
             if key not in self._found:
-                self._found[key] = max(self.jobs, default=-1) + 1
-                adopted = replace(job, number=self._found[key])
-                self.jobs[adopted.number] = adopted
-                self.hear(Discovered(adopted))
+                self._found[key] = max(*self.jobs, self.request.taken - 1, -1) + 1
+                registered = replace(job, number=self._found[key])
+                self.jobs[registered.number] = registered
+                self.on_message(Discovered(registered))
             return self._found[key]
 
-    def tell(self, message: Message) -> None:
-        """Let the caller hear what a worker said."""
+    def forward(self, message: Message) -> None:
+        """Pass a worker's message to the caller."""
         with self.lock:
             if not self.stopped:
-                self.hear(message)
+                self.on_message(message)
 
     @contextmanager
-    def employed(self, worker: Worker) -> Iterator[None]:
-        """While a worker is at work, a stop ends it; what it did not come to is waiting again afterwards."""
+    def at_work(self, worker: Worker) -> Iterator[None]:
+        """Register a worker while it runs, so that ``stop`` kills it; unfinished jobs then wait again."""
         with self.lock:
             self.workers.append(worker)
             if self.stopped:
@@ -136,10 +139,10 @@ class Run:
         finally:
             with self.lock:
                 self.workers.remove(worker)
-                self.given = {n: other for n, other in self.given.items() if other is not worker}
+                self.assigned = {n: other for n, other in self.assigned.items() if other is not worker}
 
     def stop(self, error: BaseException | None = None) -> None:
-        """End all workers; the first ``error`` is the reason."""
+        """Kill all workers; the first ``error`` is the reason."""
         with self.lock:
             self.error = error if not self.stopped else self.error
             self.stopped = True
@@ -147,29 +150,31 @@ class Run:
                 kill(worker)
             self.lock.notify_all()
 
-    def ordered(self) -> tuple[TargetReport, ...]:
-        """The reports in the order of the request, then those on discovered claims by the module and their place."""
-        first: dict[Any, int] = {}
+    def reports_in_order(self) -> tuple[TargetReport, ...]:
+        """Reports in the order of the request, then those on discovered claims, by module and place."""
+        first: dict[ModuleKey, int] = {}
         for job in self.request.jobs:
-            first.setdefault(module_of(job), job.number)
+            first.setdefault(job.target.module_key, job.number)
         asked = {job.number for job in self.request.jobs}
         numbers = [n for n in self.jobs if n in asked]
-        numbers += sorted((n for n in self.jobs if n not in asked), key=lambda n: (first[module_of(self.jobs[n])], n))
+        numbers += sorted(
+            (n for n in self.jobs if n not in asked), key=lambda n: (first[self.jobs[n].target.module_key], n)
+        )
         return tuple(self.reports[n] for n in numbers if n in self.reports)
 
 
 def nth(seen: Counter[Target], target: Target) -> int:
-    """How many equal targets were seen before."""
+    """The number of equal targets counted before this one."""
     seen[target] += 1
     return seen[target] - 1
 
 
-def jobs_of(request: Request) -> dict[int, Job]:
+def jobs_by_number(request: Request) -> dict[int, Job]:
     """The jobs of a request by number."""
     return {job.number: job for job in request.jobs}
 
 
-def wanted(request: Request) -> Sequence[Job]:
+def jobs_to_answer(request: Request) -> Sequence[Job]:
     """The jobs of a request that are to be answered."""
     skip = frozenset(request.skip)
     return [job for job in request.jobs if job.number not in skip]

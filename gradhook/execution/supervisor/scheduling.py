@@ -1,7 +1,7 @@
-"""How many workers are worth their start, and which jobs does each of them begin with?
+"""Choose the number of workers and divide the jobs among them.
 
-Compiling is what a target costs, about a second; a worker costs about a second as well, and 200 MB. A module is
-imported by one worker where that does not leave others idle.
+Compiling a target takes about a second; starting a worker takes about a second as well, and 200 MB. A module is
+imported by one worker unless that would leave others idle.
 """
 
 from __future__ import annotations
@@ -12,58 +12,56 @@ from dataclasses import dataclass, field
 from math import ceil
 
 from gradhook.model.protocol import Job
+from gradhook.model.results import ModuleKey
 
-Module = tuple[str, str]
-WORTH = 4
+MIN_JOBS_PER_WORKER = 4
 """With fewer jobs than this for each worker, one worker less is started."""
 _MOST = 8
 _TOLERANCE = 1.2
 
 
 @dataclass
-class Part:
-    """What one worker is to do: the modules that it imports, and the jobs that it takes first, in order.
+class WorkUnit:
+    """The work of one worker: the modules that it imports, and its first jobs in order.
 
     After these it takes what is left of its modules, from the end.
     """
 
-    modules: frozenset[Module]
+    modules: frozenset[ModuleKey]
     first: list[int] = field(default_factory=list)
 
 
-def module_of(job: Job) -> Module:
-    """What is imported for a job."""
-    return job.target.module, job.target.path
-
-
-def crew(wanted: int | str, jobs: int, platform: str = "cpu") -> int:
-    """How many workers to start for so many jobs; ``"auto"``: as they pay, and one where they would share a device."""
+def worker_count(wanted: int | str, jobs: int, platform: str = "cpu") -> int:
+    """The number of workers for so many jobs; ``"auto"``: by their cost, one on a shared device."""
     if wanted != "auto":
         return max(1, min(int(wanted), jobs))
-    return max(1, min(_cores(), jobs // WORTH, _MOST)) if platform == "cpu" else 1
+    return max(1, min(_cores(), jobs // MIN_JOBS_PER_WORKER, _MOST)) if platform == "cpu" else 1
 
 
-def divide(jobs: Sequence[Job], workers: int, times: Mapping[str, float]) -> list[Part]:
-    """Parts that take about equally long by the recorded ``times`` (seconds by target), at most ``workers``.
+def work_units(jobs: Sequence[Job], workers: int, times: Mapping[str, float]) -> list[WorkUnit]:
+    """At most ``workers`` units of about equal duration by recorded ``times`` (seconds by target).
 
-    The longest module goes first to whom has least; one that is longer than a fair share is cut before.
+    The longest module goes first to the worker with the least work; one longer than a fair share is split.
     """
     usual = sorted(times.values())[len(times) // 2] if times else 1.0
     cost = {job.number: times.get(job.target.name, usual) for job in jobs}
-    groups: dict[Module, list[Job]] = {}
+    groups: dict[ModuleKey, list[Job]] = {}
     for job in jobs:
-        groups.setdefault(module_of(job), []).append(job)
+        groups.setdefault(job.target.module_key, []).append(job)
     share = sum(cost.values()) / workers
     pieces = [piece for group in groups.values() for piece in _pieces(group, cost, share if workers > 1 else 0)]
     pieces.sort(key=lambda piece: -sum(cost[job.number] for job in piece))
-    hands: list[list[Job]] = [[] for _ in range(workers)]
+    loads: list[list[Job]] = [[] for _ in range(workers)]
     for piece in pieces:
-        min(hands, key=lambda hand: sum(cost[job.number] for job in hand)).extend(piece)
+        min(loads, key=lambda load: sum(cost[job.number] for job in load)).extend(piece)
     place = {job.number: n for n, job in enumerate(jobs)}
     return [
-        Part(frozenset(map(module_of, hand)), sorted((job.number for job in hand), key=place.__getitem__))
-        for hand in hands
-        if hand
+        WorkUnit(
+            frozenset(job.target.module_key for job in load),
+            sorted((job.number for job in load), key=place.__getitem__),
+        )
+        for load in loads
+        if load
     ]
 
 

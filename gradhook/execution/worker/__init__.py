@@ -1,1 +1,1 @@
-"""What happens in the project's interpreter, in a process of its own?"""
+"""Import and examine targets in the project's interpreter, in a process of its own."""

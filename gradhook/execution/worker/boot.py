@@ -1,9 +1,9 @@
-"""How does a worker come to life in an interpreter in which gradhook is not installed?
+"""Start a worker in an interpreter in which gradhook is not installed.
 
 Run as a script, by path: ``python -u …/execution/worker/boot.py``. It reads a key and then messages, a line of JSON
-each, the request first, from its standard input, and answers with a sealed line per message on a private copy of its
-standard output; all that user code prints goes to standard error. Of the surroundings of this file it makes
-``gradhook`` importable and nothing else.
+each, the request first, from its standard input, and answers with a signed line per message on a private copy of its
+standard output; all that user code prints goes to standard error. It makes only ``gradhook`` importable, not what lies
+beside this file.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ if TYPE_CHECKING:
 
 
 def serve(main: Main | None = None) -> None:
-    """Read the request, answer it through ``main`` (``gradhook.execution.worker.main.main``), and end the process."""
+    """Read the request, answer it through ``main`` (``worker.main.main``), and end the process."""
     channel = _redirect()
-    _adopt()
-    orders = os.fdopen(apart(0), "rb")  # sys.stdin would keep what was read in its buffer
+    _make_importable()
+    orders = os.fdopen(spare_descriptor(0), "rb")  # sys.stdin would keep what was read in its buffer
     send = _sender(channel, orders.readline().decode().strip())
     receive = _receiver(orders)
-    _silence()
+    _empty_stdin()
     request = receive()
-    _watch()
+    _prepare_for_end()
     if main is None:
         from gradhook.execution.worker import main as own
 
         main = own.main
     main(request, send, receive)
-    os._exit(0)  # threads and exit handlers of user code must not hold the answers up
+    os._exit(0)  # not sys.exit: threads and exit handlers of user code must not delay the end
 
 
 def _redirect() -> int:
-    """Keep standard output for the protocol, let everybody else's go to standard error; the protocol's descriptor."""
-    channel = apart(1)
+    """Keep standard output for the protocol and redirect all other output to standard error."""
+    channel = spare_descriptor(1)
     os.dup2(2, 1)
     return channel
 
 
-def apart(descriptor: int) -> int:
-    """A copy that no child inherits, at a place where code that counts descriptors up or closes a few does not look."""
+def spare_descriptor(descriptor: int) -> int:
+    """A copy that no child inherits, numbered above what code usually opens or closes."""
     try:
         import fcntl
         import random
@@ -56,8 +56,8 @@ def apart(descriptor: int) -> int:
         return os.dup(descriptor)
 
 
-def _adopt() -> None:
-    """Make gradhook importable from where this file lies, but nothing that lies beside it."""
+def _make_importable() -> None:
+    """Make gradhook importable from this file's location, but nothing that lies beside it."""
     if "gradhook" in sys.modules:
         return
     import importlib.util
@@ -75,16 +75,16 @@ def _adopt() -> None:
     spec.loader.exec_module(module)
 
 
-def _silence() -> None:
-    """User code that reads standard input finds it empty."""
+def _empty_stdin() -> None:
+    """Give user code an empty standard input."""
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
     os.close(empty)
     sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115 -- it stays
 
 
-def _watch() -> None:
-    """After a crash, and when the parent is about to end a worker that hangs, leave word of where we are."""
+def _prepare_for_end() -> None:
+    """Dump the stack after a crash or on the parent's signal, and end with the parent."""
     import faulthandler
     import signal
     import threading
@@ -94,11 +94,11 @@ def _watch() -> None:
         faulthandler.register(signal.SIGUSR1, 2)
     parent = os.getppid()
     _die_with_parent()
-    threading.Thread(target=_outlive, args=(parent,), daemon=True).start()
+    threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
 
 
 def _die_with_parent() -> None:
-    """Linux ends us at once with the thread that started us, even in C code that never lets another thread run."""
+    """On Linux, end with the parent thread even in C code that never yields."""
     if sys.platform == "linux":
         import ctypes
         import signal
@@ -106,8 +106,8 @@ def _die_with_parent() -> None:
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
-def _outlive(parent: int) -> None:
-    """End with the parent, even if it was killed and could not end us."""
+def _end_with_parent(parent: int) -> None:
+    """End when the parent has ended, even if it was killed."""
     import time
 
     if sys.platform == "win32":
@@ -121,21 +121,21 @@ def _outlive(parent: int) -> None:
 
 
 def await_end(pid: int, kernel32: Any) -> None:
-    """Return when a process of Windows has ended; there, a dead parent's number stays what it was."""
+    """Wait until a process of Windows has ended; a dead parent's number is not reused there."""
     handle = kernel32.OpenProcess(0x00100000, False, pid)  # SYNCHRONIZE; none if it has ended
     if handle:
         kernel32.WaitForSingleObject(handle, 0xFFFFFFFF)  # INFINITE
 
 
 def _receiver(orders: IO[bytes]) -> Callable[[], Any]:
-    """What reads the next message; none when the parent has hung up."""
+    """A function that reads the next message; ``None`` after the parent has closed the pipe."""
     from gradhook.model.protocol import decode
 
     owner = os.getpid()
 
     def receive() -> Any:
         if os.getpid() != owner:
-            os._exit(0)  # a fork of user code must not take our messages away
+            os._exit(0)  # a fork of user code must not read the messages
         line = orders.readline()
         return decode(line.decode()) if line else None
 
@@ -143,16 +143,16 @@ def _receiver(orders: IO[bytes]) -> Callable[[], Any]:
 
 
 def _sender(channel: int, key: str) -> Callable[[Any], None]:
-    """What sends a message; the key is kept nowhere else."""
-    from gradhook.execution.signing import sealer
+    """A function that sends a message; the key is kept only in it."""
+    from gradhook.execution.signing import signer
     from gradhook.model.protocol import encode
 
-    owner, sealed = os.getpid(), sealer(key)
+    owner, sign = os.getpid(), signer(key)
 
     def send(message: Any) -> None:
         if os.getpid() != owner:
-            os._exit(0)  # a fork of user code that ran on into our loop has no say
-        line = (sealed(encode(message)) + "\n").encode()
+            os._exit(0)  # a fork of user code must not send answers
+        line = (sign(encode(message)) + "\n").encode()
         while line:
             line = line[os.write(channel, line) :]
 

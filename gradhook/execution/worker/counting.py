@@ -1,4 +1,4 @@
-"""How long does a target take from end to end, and how many programs does XLA compile for it?"""
+"""Measure a target's wall time and count the programs that XLA compiles for it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import jax.monitoring
 
-from gradhook.model.results import CheckSettings, Progress, Target, TargetReport
+from gradhook.model.results import CheckSettings, OutcomeUpdate, Target, TargetReport
 
 COMPILED = "/jax/core/compile/backend_compile_duration"
 """JAX's event for each program that XLA compiles; it may come from any thread."""
@@ -17,15 +17,15 @@ _durations: list[float] = []
 
 
 def counted(examine: Callable[..., TargetReport]) -> Callable[..., TargetReport]:
-    """``examine`` whose reports also tell wall time and compilations."""
-    jax.monitoring.register_event_duration_secs_listener(_hear)
+    """``examine``, whose reports then also have wall time and compilations."""
+    jax.monitoring.register_event_duration_secs_listener(_record_duration)
 
     def measured(
         subject: Any,
         target: Target,
         options: Mapping[str, Any],
         settings: CheckSettings,
-        announce: Callable[[str | Progress], None],
+        announce: Callable[[str | OutcomeUpdate], None],
     ) -> TargetReport:
         before, started = len(_durations), time.perf_counter()
         report = examine(subject, target, options, settings, announce)
@@ -35,7 +35,7 @@ def counted(examine: Callable[..., TargetReport]) -> Callable[..., TargetReport]
     return measured
 
 
-def _hear(event: str, duration_secs: float, **kwargs: str | int) -> None:
+def _record_duration(event: str, duration_secs: float, **kwargs: str | int) -> None:
     del kwargs
     if event == COMPILED:
         _durations.append(duration_secs)

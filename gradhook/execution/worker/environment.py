@@ -1,4 +1,4 @@
-"""On what do the numbers of a report rest: versions, device, precision?"""
+"""Report versions, device and precision of this process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def environment() -> dict[str, Any]:
     """Versions, device and settings of JAX in this process.
 
     Raises:
-        RuntimeError: JAX finds no device of the platform that was asked for.
+        RuntimeError: JAX finds no device of the requested platform.
     """
     devices = jax.devices()
     with jax.enable_x64(True):

@@ -1,4 +1,4 @@
-"""Ask every question about one target."""
+"""Run every check on one target."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import jax
 
 from gradhook.checks import Check, all_checks
 from gradhook.execution.worker.cases.case_options import check_cases, check_options, ignored
-from gradhook.execution.worker.cases.methods import bound
+from gradhook.execution.worker.cases.methods import bound_to_instance
 from gradhook.execution.worker.traces.case_trace import account, inputs_alone
 from gradhook.execution.worker.unclaimed import unclaimed
 from gradhook.execution.worker.user_errors import escaped, fault, relative
@@ -22,7 +22,7 @@ from gradhook.model.results import (
     ClaimKind,
     Finding,
     Outcome,
-    Progress,
+    OutcomeUpdate,
     Seconds,
     Target,
     TargetReport,
@@ -30,14 +30,15 @@ from gradhook.model.results import (
     gravest_first,
     worst,
 )
-from gradhook.model.trace import Account
+from gradhook.model.trace import CaseTrace
+from gradhook.numerics.autodiff.compiler_options import sparing
 from gradhook.numerics.autodiff.programs import Clock
 from gradhook.numerics.case import CheckCase
 from gradhook.numerics.function import shape_remedy
 from gradhook.numerics.function_probe import FunctionProbe
 
-Announce = Callable[[str | Progress], None]
-"""Is told the name of each case that begins, then each answer about it."""
+Announce = Callable[[str | OutcomeUpdate], None]
+"""Called with the name of each case that begins, then with each outcome."""
 _COMPARING = {ClaimKind.EXACT: ("GRD101", "GRD102"), ClaimKind.SURROGATE: ("GRD201", "GRD202")}
 """The questions that compare what was claimed: a case in which none of them passed is no pass, whatever else did."""
 
@@ -45,14 +46,14 @@ _COMPARING = {ClaimKind.EXACT: ("GRD101", "GRD102"), ClaimKind.SURROGATE: ("GRD2
 def examine(
     subject: Any, target: Target, options: Mapping[str, Any], settings: CheckSettings, announce: Announce
 ) -> TargetReport:
-    """Ask every question of every case of a target, in float64; what cannot be asked is an error with its reason."""
+    """Check every case of a target in float64; a check that cannot run is an error."""
     clock = Clock()
     with jax.enable_x64(True):
         if jax.numpy.zeros(()).dtype != "float64":
             return _report(target, [_no_float64()], clock)
         try:
             wanted = check_options(options, settings, target.claim is ClaimKind.SURROGATE)
-            if target.claim is ClaimKind.RULE:  # of a rule that nobody claims, the function itself is the reference
+            if target.claim is ClaimKind.RULE:  # an unclaimed rule is compared with the function itself
                 wanted = replace(wanted, forward=subject)
             cases = check_cases(options, configured=target.source == "config", function=subject)
             ignore = ignored(options)
@@ -61,38 +62,40 @@ def examine(
         except BaseException as error:
             return _report(target, [_error(fault("GRD902", error, Path(target.root)))], clock)
         outcomes: list[Outcome] = []
-        accounts: list[Account] = []
+        accounts: list[CaseTrace] = []
         for check_case in cases:
             announce(check_case.name)
             try:
-                function = bound(subject, check_case)
+                function = bound_to_instance(subject, check_case)
             except GradhookError as error:
                 outcomes.append(_placed(_refused("GRD909", error, check_case.name), target))
                 continue
             probe = FunctionProbe(function, check_case, wanted, _seed(target, check_case, settings), clock)
-            found = _case(probe, target, announce)
+            with sparing():
+                found = _case(probe, target, announce)
             outcomes += found
-            accounts += [_account(probe, found)] if settings.account else []
-        return replace(_report(target, outcomes, clock), ignore=ignore, accounts=tuple(accounts))
+            accounts += [_account(probe, found)] if settings.trace else []
+        return replace(_report(target, outcomes, clock), ignore=ignore, traces=tuple(accounts))
 
 
 def _seed(target: Target, check_case: CheckCase, settings: CheckSettings) -> str:
     return f"{target.name}\x1f{check_case.name}\x1f{settings.seed}"
 
 
-def _account(probe: FunctionProbe, outcomes: list[Outcome]) -> Account:
-    """How a case was examined, as far as it could be."""
+def _account(probe: FunctionProbe, outcomes: list[Outcome]) -> CaseTrace:
+    """How a case was examined, as far as it was."""
     ran = probe.check_case.error is None and all(outcome.verdict is not Verdict.ERROR for outcome in outcomes)
     return account(probe) if ran else inputs_alone(probe)
 
 
 def _case(probe: FunctionProbe, target: Target, announce: Announce) -> list[Outcome]:
-    """Every question about one case; what the user's function raises ends the case, not the run."""
+    """Run every check on one case; an exception in user code ends the case, not the run."""
     check_case = probe.check_case
     try:
         if check_case.error is None and (nothing := _cannot_start(probe, target)):
             return [_placed(nothing, target)]
-        outcomes = list(_answers(probe, target, announce))
+        with sparing(max(probe.held.inputs.size, probe.held.outputs.size) if check_case.error is None else 0):
+            outcomes = list(_answers(probe, target, announce))
         return [_placed(outcome, target) for outcome in _with_untested(outcomes, _asked(probe, target), check_case)]
     except GradhookError as error:
         return [_placed(_refused("GRD909", error, check_case.name), target)]
@@ -101,17 +104,17 @@ def _case(probe: FunctionProbe, target: Target, announce: Announce) -> list[Outc
 
 
 def _answers(probe: FunctionProbe, target: Target, announce: Announce) -> Iterator[Outcome]:
-    """Every answer, told at once: those that are there count even if the next one never comes."""
+    """Each outcome, announced at once: it counts even if the next check never ends."""
     questions = _questions(target, probe.check_case)
     codes = [check.RULE.code for check in questions]
     for k, check in enumerate(questions):
         outcome = check.run(probe)
-        announce(Progress(_placed(outcome, target), tuple(codes[k + 1 :])))
+        announce(OutcomeUpdate(_placed(outcome, target), tuple(codes[k + 1 :])))
         yield outcome
 
 
 def _cannot_start(probe: FunctionProbe, target: Target) -> Outcome | None:
-    """Call the function for the first time: what it raises is its own, and without numbers nothing can be asked."""
+    """Call the function once; an outcome if it raises or has no numbers to compare."""
     check_case = probe.check_case
     try:
         held = probe.held
@@ -136,13 +139,13 @@ def _cannot_start(probe: FunctionProbe, target: Target) -> Outcome | None:
 
 
 def _questions(target: Target, check_case: CheckCase) -> list[Check]:
-    """The checks that apply; an input that must be refused is asked about its refusal only."""
+    """The checks that apply; for an input that must be refused, only the check of its refusal."""
     wanted = [check for check in all_checks() if target.claim in check.APPLIES]
     return [check for check in wanted if (check.RULE.code == "GRD302") == (check_case.error is not None)]
 
 
 def _asked(probe: FunctionProbe, target: Target) -> tuple[str, ...]:
-    """The questions of which one has to pass: those about the derivative, if the author said what it is."""
+    """The checks of which one has to pass: those of the derivative, if it is declared."""
     declared = (probe.options.derivative_of, probe.options.rule, probe.check_case.tangent)
     if target.claim is ClaimKind.SURROGATE and any(given is not None for given in declared):
         return ("GRD202",)
@@ -150,9 +153,9 @@ def _asked(probe: FunctionProbe, target: Target) -> tuple[str, ...]:
 
 
 def _with_untested(outcomes: list[Outcome], asked: tuple[str, ...], check_case: CheckCase) -> list[Outcome]:
-    """An answer of its own where no question about the derivative could be asked: silence must not look like a pass.
+    """Add an undecided outcome where no check of the derivative could run: it must not pass.
 
-    It takes the place of the one about vacuous cases: that a slope is there does not matter where nothing was compared.
+    It replaces the outcome about vacuous cases, which does not matter where nothing was compared.
     """
     answers = [o for o in outcomes if o.code in asked]
     others = [o for o in outcomes if o.code != "GRD410"]
@@ -168,20 +171,19 @@ def _with_untested(outcomes: list[Outcome], asked: tuple[str, ...], check_case: 
 
 
 def _placed(outcome: Outcome, target: Target) -> Outcome:
-    """Findings with a place: their own, as seen from the project's root, or the target's."""
-    root = Path(target.root)
-    return replace(
-        outcome,
-        findings=tuple(
-            replace(
-                f,
-                path=(relative(f.path, root) if Path(f.path).is_absolute() else f.path) if f.path else target.path,
-                line=f.line if f.path else target.line,
-                reproduce=f.reproduce or f"gradhook check {shlex.quote(target.path)} -k {shlex.quote(target.qualname)}",
-            )
-            for f in outcome.findings
-        ),
-    )
+    """The outcome, whose findings have a path relative to the project root, or the target's."""
+    return replace(outcome, findings=tuple(_located(finding, target) for finding in outcome.findings))
+
+
+def _located(finding: Finding, target: Target) -> Finding:
+    """The finding with a path relative to the project root, a line, and a command that repeats the check."""
+    command = f"gradhook check {shlex.quote(target.path)} -k {shlex.quote(target.qualname)}"
+    finding = replace(finding, reproduce=finding.reproduce or command)
+    if not finding.path:
+        return replace(finding, path=target.path, line=target.line)
+    if Path(finding.path).is_absolute():
+        return replace(finding, path=relative(finding.path, Path(target.root)))
+    return finding
 
 
 def _refused(code: str, error: GradhookError, case: str | None = None) -> Outcome:
@@ -215,12 +217,12 @@ def _report(target: Target, outcomes: list[Outcome], clock: Clock) -> TargetRepo
 
 
 def _compared(target: Target, outcomes: list[Outcome]) -> set[str | None]:
-    """The cases in which what was claimed was compared with something, whatever came out."""
+    """The cases in which the claim was compared with something."""
     return {o.case for o in outcomes if o.code in _COMPARING[target.claim] and o.verdict is not Verdict.SKIP}
 
 
 def _vacuous_everywhere(outcomes: list[Outcome], compared: set[str | None]) -> list[Outcome]:
-    """A case without a slope is no trouble where another one has it; one in which nothing was compared is."""
+    """Drop outcomes about vacuous cases if another case has a nonzero derivative."""
     tested = any(o.code == "GRD410" and o.verdict is Verdict.PASS and o.case in compared for o in outcomes)
     return [
         o
@@ -230,7 +232,7 @@ def _vacuous_everywhere(outcomes: list[Outcome], compared: set[str | None]) -> l
 
 
 def _nothing(outcomes: list[Outcome]) -> Outcome:
-    """A target of which nothing was asked must not look green."""
+    """An undecided outcome for a target without any check: it must not pass."""
     reasons = "; ".join(dict.fromkeys(o.note for o in outcomes if o.note))
     finding = Finding(
         "GRD410", Verdict.UNDECIDED, f"nothing was tested: {reasons}", help="add a case with numbers in it"

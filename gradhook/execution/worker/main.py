@@ -1,7 +1,7 @@
-"""In which order does a worker import, examine and answer, and what keeps one job's trouble from the others?
+"""Import, examine and answer, and isolate one job's failures from the others.
 
-All modules are imported before anything is examined: only then is it known which annotations were executed. What user
-code changed around itself is put back after each module and each target; where that fails, a new worker does the rest.
+All modules are imported before anything is examined: only then is it known which annotations were executed. The process
+state is restored after each module and each target; where that fails, a new worker does the rest.
 """
 
 from __future__ import annotations
@@ -18,25 +18,45 @@ import gradhook
 from gradhook.annotations import Claim
 from gradhook.execution.worker.dependencies.depends_on import files
 from gradhook.execution.worker.dependencies.recorder import Recorder, recorder
-from gradhook.execution.worker.isolation.monkeypatches import Originals, originals, undo
-from gradhook.execution.worker.isolation.process_state import State, pinned, put_back, taken
-from gradhook.execution.worker.loading.load import load, open_paths
-from gradhook.execution.worker.loading.resolve import Subject, crowded, pair, resolve
+from gradhook.execution.worker.isolation.monkeypatches import Originals, originals, restore_originals
+from gradhook.execution.worker.isolation.process_state import ProcessState, pinned_state, process_state, restore
+from gradhook.execution.worker.loading.load import load, prepend_paths
+from gradhook.execution.worker.loading.resolve import ResolvedTarget, ambiguous, match_claims, resolve
 from gradhook.execution.worker.user_errors import escaped, fault, patched, show, stopped
 from gradhook.model.errors import GradhookError
-from gradhook.model.protocol import Answered, Ask, Began, Bye, Discovered, Hello, Job, Message, Partly, Ready, Request
-from gradhook.model.results import CheckSettings, Finding, Progress, Target, TargetReport, Verdict, left_out
+from gradhook.model.protocol import (
+    Answered,
+    Ask,
+    Began,
+    Bye,
+    Discovered,
+    Hello,
+    Job,
+    Message,
+    PartialAnswer,
+    Ready,
+    Request,
+)
+from gradhook.model.results import (
+    CheckSettings,
+    Finding,
+    ModuleKey,
+    OutcomeUpdate,
+    Target,
+    TargetReport,
+    Verdict,
+    left_out_report,
+)
 
 Send = Callable[[Message], None]
 Receive = Callable[[], Ask | None]
-Examine = Callable[[Any, Target, Mapping[str, Any], CheckSettings, Callable[[str | Progress], None]], TargetReport]
+Examine = Callable[[Any, Target, Mapping[str, Any], CheckSettings, Callable[[str | OutcomeUpdate], None]], TargetReport]
 Environment = Callable[[], Mapping[str, Any]]
-Key = tuple[str, str]
-Loaded = dict[Key, ModuleType | Finding]
+Loaded = dict[ModuleKey, ModuleType | Finding]
 
 
-def _instruments() -> tuple[Examine, Environment]:
-    """What loads JAX: here, so that this module, and its tests, do not."""
+def _load_numerics() -> tuple[Examine, Environment]:
+    """Load JAX and everything that needs it: here, so that this module does not."""
     from gradhook.checks import all_checks
     from gradhook.execution.worker.counting import counted
     from gradhook.execution.worker.environment import environment
@@ -50,49 +70,49 @@ def main(
     request: Request,
     send: Send,
     receive: Receive,
-    instruments: Callable[[], tuple[Examine, Environment]] = _instruments,
+    load_numerics: Callable[[], tuple[Examine, Environment]] = _load_numerics,
 ) -> None:
-    """Answer the jobs that are asked for, one after the other; nothing that user code raises gets through."""
-    examine, environment = instruments()
-    send(Hello({**environment(), **_other()}))
-    observed = _recorder() if request.trace else None
-    open_paths(request.import_paths)
+    """Answer the requested jobs in turn; no exception of user code escapes."""
+    examine, environment = load_numerics()
+    send(Hello({**environment(), **_other_gradhook()}))
+    observed = _recorder() if request.record_dependencies else None
+    prepend_paths(request.import_paths)
     known = originals()
     loaded, states = _import(request, send, known)
-    claims, found = pair(request.jobs, _files(request.jobs, loaded), request.taken)
+    claims, found = match_claims(request.jobs, _files(request.jobs, loaded), request.taken)
     for job in found:
         send(Discovered(job))
     jobs = {job.number: job for job in [*request.jobs, *found]}
-    crowd, common = crowded([*jobs.values()]), pinned()
+    crowd, common = ambiguous([*jobs.values()]), pinned_state()
     rest = False
     answered: list[Job] = []
     send(Ready())
     while (asked := receive()) and asked.number is not None:
         job = jobs[asked.number]
-        key = module_of(job.target)
-        if rest := (not put_back(common.of(states[key])) and bool(answered)):
+        key = job.target.module_key
+        if rest := (not restore(common.of(states[key])) and bool(answered)):
             break
         claim = claims.get(job.number)
-        subject = partial(resolve, job, claim=claim, crowded=job.number in crowd)
+        subject = partial(resolve, job, claim=claim, ambiguous=job.number in crowd)
         report = _answer(job, loaded[key], subject, request, send, examine, partial(_begin, job, claim, observed))
-        if replaced := undo(known):
+        if replaced := restore_originals(known):
             report = stopped(job.target, patched("the target", replaced, job.target))
         send(Answered(job.number, report, _printed()))
         answered.append(job)
     if observed:
-        _tell(observed, answered, _roots([*jobs.values()], loaded), send)
+        _send_dependencies(observed, answered, _roots([*jobs.values()], loaded), send)
     send(Bye(rest))
 
 
 def _recorder() -> Recorder:
-    """Watches for what answers rest on; the cache of JAX's compiler is nobody's input."""
+    """A recorder of dependencies, which ignores the cache of JAX's compiler."""
     config = getattr(sys.modules.get("jax"), "config", None)
     folder = getattr(config, "jax_compilation_cache_dir", None)
     return recorder([os.path.abspath(folder)] if folder else [])  # noqa: PTH100
 
 
-def _tell(observed: Recorder, jobs: Sequence[Job], roots: Mapping[int, str], send: Send) -> None:
-    """On what the answers rest; if that cannot be said they still count, for this run only."""
+def _send_dependencies(observed: Recorder, jobs: Sequence[Job], roots: Mapping[int, str], send: Send) -> None:
+    """Send the dependencies of the answers; if that fails, the answers count for this run only."""
     try:
         message = observed.depended(jobs, roots)
     except Exception as error:
@@ -102,7 +122,7 @@ def _tell(observed: Recorder, jobs: Sequence[Job], roots: Mapping[int, str], sen
 
 
 def _begin(job: Job, claim: Claim | None, recorder: Recorder | None, options: Mapping[str, Any]) -> None:
-    """From now on it is this job that files are opened for.
+    """Attribute opened files to this job from now on.
 
     Raises:
         GradhookError: ``depends_on`` of its annotation is wrong.
@@ -115,8 +135,8 @@ def _begin(job: Job, claim: Claim | None, recorder: Recorder | None, options: Ma
 
 
 def _roots(jobs: Sequence[Job], loaded: Loaded) -> dict[int, str]:
-    """The file of each job's module; of one that could not be imported, the file that was tried."""
-    modules = {job.number: loaded[module_of(job.target)] for job in jobs}
+    """The file of each job's module, also of one that could not be imported."""
+    modules = {job.number: loaded[job.target.module_key] for job in jobs}
     tried = {job.number: os.path.join(job.target.root, job.target.path) for job in jobs}  # noqa: PTH118
     return {
         number: tried[number] if isinstance(module, Finding) else os.path.abspath(module.__file__ or "")  # noqa: PTH100
@@ -124,18 +144,13 @@ def _roots(jobs: Sequence[Job], loaded: Loaded) -> dict[int, str]:
     }
 
 
-def module_of(target: Target) -> tuple[str, str]:
-    """What targets of one module have in common."""
-    return target.module, target.path
-
-
-def _import(request: Request, send: Send, known: Originals) -> tuple[Loaded, dict[Key, State]]:
-    """Every module of the request, or the finding that says why there is none, and the state that it left."""
+def _import(request: Request, send: Send, known: Originals) -> tuple[Loaded, dict[ModuleKey, ProcessState]]:
+    """Import every module of the request: modules or findings, and the state each import left."""
     loaded: Loaded = {}
-    states: dict[Key, State] = {}
-    root, base = Path(request.root), taken()
+    states: dict[ModuleKey, ProcessState] = {}
+    root, base = Path(request.root), process_state()
     for job in request.jobs:
-        key = module_of(job.target)
+        key = job.target.module_key
         if key not in loaded:
             send(Began(job.number, "import", _printed()))
             try:
@@ -143,11 +158,11 @@ def _import(request: Request, send: Send, known: Originals) -> tuple[Loaded, dic
             except BaseException as error:
                 show(error, root)
                 loaded[key] = fault("GRD901", error, root)
-            if replaced := undo(known):
+            if replaced := restore_originals(known):
                 loaded[key] = patched(f"the import of {job.target.module}", replaced, job.target)
-            states[key] = taken(base.output)
+            states[key] = process_state(base.output)
             base = base.with_additions(states[key])
-            put_back(base)
+            restore(base)
     return loaded, states
 
 
@@ -155,7 +170,7 @@ def _files(jobs: Sequence[Job], loaded: Loaded) -> dict[str, ModuleType]:
     """The modules that were imported from the files of targets, by real path."""
     files = {}
     for job in jobs:
-        module = loaded[module_of(job.target)]
+        module = loaded[job.target.module_key]
         if job.target.source != "config" and not isinstance(module, Finding):
             files[os.path.realpath(Path(job.target.root, job.target.path))] = module
     return files
@@ -164,7 +179,7 @@ def _files(jobs: Sequence[Job], loaded: Loaded) -> dict[str, ModuleType]:
 def _answer(
     job: Job,
     module: ModuleType | Finding,
-    find: Callable[[ModuleType], Subject | Finding],
+    find: Callable[[ModuleType], ResolvedTarget | Finding],
     request: Request,
     send: Send,
     examine: Examine,
@@ -178,7 +193,7 @@ def _answer(
         if isinstance(subject, Finding):
             return stopped(job.target, subject)
         if subject.options.get("slow") is True and not request.slow:
-            return left_out(job.target, "as slow", "--slow checks it")
+            return left_out_report(job.target, "as slow", "--slow checks it")
         begin(subject.options)
         return examine(subject.function, job.target, subject.options, request.settings, _announcer(job, send))
     except GradhookError as error:
@@ -193,10 +208,10 @@ def _refused(target: Target, error: GradhookError) -> Finding:
     return Finding("GRD909", Verdict.ERROR, error.message, path=target.path, line=target.line, help=error.help)
 
 
-def _announcer(job: Job, send: Send) -> Callable[[str | Progress], None]:
-    def announce(what: str | Progress) -> None:
-        if isinstance(what, Progress):
-            send(Partly(job.number, what))
+def _announcer(job: Job, send: Send) -> Callable[[str | OutcomeUpdate], None]:
+    def announce(what: str | OutcomeUpdate) -> None:
+        if isinstance(what, OutcomeUpdate):
+            send(PartialAnswer(job.number, what))
         else:
             send(Began(job.number, what, _printed()))
 
@@ -204,7 +219,7 @@ def _announcer(job: Job, send: Send) -> Callable[[str | Progress], None]:
 
 
 def _printed() -> int:
-    """How far standard error, a file of the parent's, has grown; what C code printed is brought there first."""
+    """The size of standard error, a file of the parent; output of C code is flushed first."""
     try:
         import ctypes
 
@@ -217,8 +232,8 @@ def _printed() -> int:
         return 0  # user code closed it
 
 
-def _other() -> dict[str, str]:
-    """The version of a gradhook that is installed in this environment and differs from the one at work."""
+def _other_gradhook() -> dict[str, str]:
+    """The version of another gradhook that is installed in this environment."""
     from importlib.metadata import distributions
 
     versions = {found.version for found in distributions(name="gradhook")} - {gradhook.__version__}

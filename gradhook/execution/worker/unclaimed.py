@@ -1,4 +1,4 @@
-"""What is the answer about a custom rule that nobody vouches for? A fault, or what was checked: never a pass."""
+"""Report about a custom rule without a claim: its faults, or what was checked, never a pass."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CHECKED = {
 
 
 def unclaimed(target: Target, outcomes: Sequence[Outcome], seconds: Seconds) -> TargetReport:
-    """The report about a rule; where nothing is wrong, it is skipped, with what was found in order."""
+    """The report about a rule; without faults it is skipped, with a note of what was checked."""
     findings = gravest_first([finding for outcome in outcomes for finding in outcome.findings])
     verdict = worst([outcome.verdict for outcome in outcomes])
     if verdict not in (Verdict.PASS, Verdict.SKIP):

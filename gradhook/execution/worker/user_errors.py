@@ -1,4 +1,4 @@
-"""An exception came out of user code: which finding is that, and which line of the user's is to blame?"""
+"""Turn exceptions of user code into findings with the user's line."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _FOREIGN = frozenset({"site-packages", "dist-packages"})
 
 
 def fault(code: str, error: BaseException, root: Path, *, case: str | None = None, help: str = "") -> Finding:
-    """The finding for ``error``: what was going on (by the code), its type and text, the user's own last frame."""
+    """The finding for ``error``: activity (by the code), type, text and the user's last frame."""
     path, line = place(error, root)
     message = f"{_DOING[code]}: {in_words(error)}"
     return Finding(
@@ -48,13 +48,13 @@ def fault(code: str, error: BaseException, root: Path, *, case: str | None = Non
 
 
 def escaped(error: BaseException, root: Path) -> Finding:
-    """The finding for an exception that nobody expected: ours if it passed through no code of theirs or a library's."""
+    """The finding for an unexpected exception; gradhook's own if no foreign code was on the stack."""
     passed = any(_own(file, root) or _foreign(file) for file, _ in _frames(error.__traceback__))
     return fault("GRD904" if passed else "GRD908", error, root)
 
 
 def patched(doing: str, replaced: Sequence[str], target: Target) -> Finding:
-    """GRD910: what was replaced while ``doing``; it is put back, for the others."""
+    """GRD910: functions that were replaced while ``doing``; they are put back."""
     names = ", ".join(replaced[:_SHOWN]) + (f" and {len(replaced) - _SHOWN} more" if len(replaced) > _SHOWN else "")
     message = f"{doing} replaced {names}: what is measured then is not what was asked"
     help = "replace it in a test only, and put it back there"
@@ -67,7 +67,7 @@ def stopped(target: Target, finding: Finding) -> TargetReport:
 
 
 def place(error: BaseException, root: Path) -> tuple[str | None, int | None]:
-    """Path (as ``relative`` gives it) and line of the user's last frame, else of the last that is not ours."""
+    """Path (as ``relative`` gives it) and line of the user's last frame, else of the last foreign one."""
     if isinstance(error, SyntaxError) and error.filename and error.lineno:
         return relative(error.filename, root), error.lineno
     frames = _frames(error.__traceback__)
@@ -79,27 +79,27 @@ def place(error: BaseException, root: Path) -> tuple[str | None, int | None]:
 
 
 def relative(file: str, root: Path) -> str:
-    """``file`` as seen from ``root`` if it lies under it, with forward slashes."""
+    """``file`` relative to ``root`` if it lies below it, with forward slashes."""
     path = Path(os.path.realpath(file))
     real = Path(os.path.realpath(root))
     return path.relative_to(real).as_posix() if path.is_relative_to(real) else path.as_posix()
 
 
 def is_installed(file: str) -> bool:
-    """Whether a file is a library's, the standard library's or ours; or no file at all, but the interpreter's own."""
+    """Whether a file is a library's, Python's or gradhook's, or is no file on disk."""
     path = Path(os.path.realpath(file))
     installed = not _FOREIGN.isdisjoint(path.parts) or path.is_relative_to(_STANDARD) or path.is_relative_to(_PACKAGE)
     return installed or file.startswith("<frozen")
 
 
 def is_library(file: str) -> bool:
-    """Whether a file is an installed library's, and not of what gradhook stands on."""
+    """Whether a file is an installed library's, other than JAX, NumPy and the like."""
     path = Path(os.path.realpath(file)) if file else Path()
     return not _FOREIGN.isdisjoint(path.parts) and _GROUND.isdisjoint(path.parts)
 
 
 def show(error: BaseException, root: Path) -> None:
-    """Print the traceback from the user's first frame on to standard error, which the parent keeps."""
+    """Print the traceback from the user's first frame on, to standard error."""
     start = error.__traceback__
     while start is not None and not _own(start.tb_frame.f_code.co_filename, root):
         start = start.tb_next
@@ -114,14 +114,14 @@ def _frames(start: TracebackType | None) -> list[tuple[str, int]]:
 
 
 def _own(file: str, root: Path) -> bool:
-    """Whether a file is the project's: under its root, but no part of an environment that lies in there, nor ours."""
+    """Whether a file is the project's: below its root, in no environment, and not gradhook's."""
     path = Path(os.path.realpath(file))
     inside = path.is_relative_to(os.path.realpath(root)) and _FOREIGN.isdisjoint(path.parts)
     return inside and not file.startswith("<") and not path.is_relative_to(_PACKAGE)
 
 
 def _foreign(file: str) -> bool:
-    """Whether a file is a library's: neither gradhook's, nor what gradhook stands on, nor made up."""
+    """Whether a file is a library's: not gradhook's, JAX's, NumPy's or Python's."""
     path = Path(os.path.realpath(file))
     installed = not _FOREIGN.isdisjoint(path.parts)
     standard = path.is_relative_to(_STANDARD) and not installed
@@ -142,7 +142,7 @@ def _help(code: str, error: BaseException, root: Path, path: str | None) -> str:
 
 
 def _keywords(name: str, unknown: str) -> str:
-    """What a keyword that one of the annotations does not have may be meant to be."""
+    """The valid keywords of an annotation, with the nearest to an unknown one."""
     parameters = inspect.signature(_ANNOTATIONS[name]).parameters.values()
     known = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
     near = difflib.get_close_matches(unknown, known, 1)

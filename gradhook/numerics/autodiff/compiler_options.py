@@ -6,7 +6,8 @@ changes, not what is computed: ``benchmarks/verdicts.py`` scans the public funct
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -21,12 +22,33 @@ _SPARING: dict[str, Any] = {
     # Gone in JAX 0.12; before, the older emitters need a third of the time of the newer ones.
     "xla_cpu_use_fusion_emitters": False,
 }
+_THOROUGH: dict[str, Any] = {"xla_backend_optimization_level": 3, "xla_llvm_disable_expensive_passes": False}
+"""What JAX's switch takes away."""
+_SWITCH = "jax_disable_most_optimizations"
 
 
 def compiled(program: Callable[..., Any], arguments: tuple[Any, ...]) -> Callable[..., Any]:
     """The program, compiled for arguments like these."""
-    lowered = jax.jit(program).lower(*arguments)
-    return lowered.compile() if is_large(arguments) else lowered.compile(compiler_options=_known())
+    return jax.jit(program).lower(*arguments).compile(compiler_options=_options(arguments))
+
+
+def _options(arguments: Any) -> dict[str, Any]:
+    if not is_large(arguments):
+        return _known()
+    settings: Any = jax.config
+    return _THOROUGH if settings.read(_SWITCH) else {}
+
+
+@contextmanager
+def sparing(size: int = 0) -> Iterator[None]:
+    """Operations that run one by one, each of which is a program, are compiled as sparingly; not on large arrays."""
+    settings: Any = jax.config
+    before = settings.read(_SWITCH)
+    settings.update(_SWITCH, before or (size <= QUICK and jax.default_backend() == "cpu"))
+    try:
+        yield
+    finally:
+        settings.update(_SWITCH, before)
 
 
 def is_large(arguments: Any) -> bool:

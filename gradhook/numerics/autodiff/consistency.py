@@ -6,7 +6,7 @@ must not take longer than everything else. All ways are compiled as one program.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -60,8 +60,8 @@ class _Pair:
 
 
 def routes(held: FlatFunction, modes: tuple[Mode, ...], seed: str, clock: Clock) -> list[ConsistencyPair]:
-    """Every pair of programs that a user's code could make differ, with both results."""
-    asked = list(ways(held, modes)) if held.traceable else []
+    """Every comparison that a user's code could make fail; empty where there is none."""
+    asked = list(ways(held.replayed, modes)) if held.traceable else []
     if not asked:
         return []
     random = generator(seed, "routes")
@@ -70,8 +70,15 @@ def routes(held: FlatFunction, modes: tuple[Mode, ...], seed: str, clock: Clock)
     mapped = any(way.name == "under vmap" for way in asked)
     batch = _batch(held, tangent, clock) if mapped else held.point[None]
     given = (held.point, batch, tangent, cotangent)
-    pairs, large = _affordable([_Pair(way, _traced(way.got, given), _traced(way.expected, given)) for way in asked])
+    found = _pairs(asked, given)
+    if any(isinstance(part, DerivativeError) for pair in found for part in (pair.got, pair.expected)):
+        found = _pairs(ways(held, modes), given)  # which tells on which line of the user's it is raised
+    pairs, large = _affordable(found)
     return [*_compared(pairs, given, clock), *large]
+
+
+def _pairs(asked: Iterable[ProgramPair], given: Given) -> list[_Pair]:
+    return [_Pair(way, _traced(way.got, given), _traced(way.expected, given)) for way in asked]
 
 
 def _traced(question: PointProgram, given: Given) -> _Traced | DerivativeError:
@@ -139,7 +146,7 @@ def _batch(held: FlatFunction, tangent: Array, clock: Clock) -> Array:
     aside = [min(room, step) * sign for step in near for room, sign in ((back, -1), (ahead, 1))]
     points = np.stack([held.point, *(held.point + step * tangent for step in aside)])
     try:
-        values = timed(clock, lambda xs: jax.lax.map(held.call, xs), points)
+        values = timed(clock, lambda xs: jax.lax.map(held.replayed.call, xs), points)
     except Exception:  # a function may refuse what lies outside its domain
         values = np.full((len(points), 1), np.nan)
     there = np.isfinite(values)

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 
 from gradhook.comparison.probe import Label
-from gradhook.numerics.function import BoundArguments
+from gradhook.numerics.function import FlatFunction
 
 
-def gradient_dtypes(function: Callable[..., Any], arguments: BoundArguments) -> list[tuple[Label, str, str]]:
-    """Each leaf, its dtype, and the dtype of its gradient by reverse mode; nothing is computed."""
+def gradient_dtypes(held: FlatFunction) -> list[tuple[Label, str, str]]:
+    """The leaf, its dtype, and that of its gradient by reverse mode; nothing is computed."""
 
     def gradients(moved: list[Any]) -> Any:
-        def call(moved: list[Any]) -> list[Any]:
-            args, kwargs = arguments.rebuild(moved)
-            leaves = jax.tree.leaves(function(*args, **kwargs))
-            return [leaf for leaf in leaves if jnp.issubdtype(jnp.asarray(leaf).dtype, jnp.inexact)]
-
-        value, pull = jax.vjp(call, moved)
+        value, pull = jax.vjp(held.replayed.to_leaves, moved)
         return pull(value)[0]
 
-    moved = [arguments.leaves[place] for place in arguments.moved]
+    moved = held.inputs.structs()
     given = jax.eval_shape(gradients, moved)
-    names = [Label(leaf.name) for leaf in arguments.space.leaves]
+    names = [Label(leaf.name) for leaf in held.inputs.leaves]
     return [(n, str(m.dtype), str(g.dtype)) for n, m, g in zip(names, moved, given, strict=True)]

@@ -139,22 +139,23 @@ class FusedProgram:
 
     def _program_of(self, groups: list[Group], arguments: tuple[Any, ...]) -> Callable[..., Any]:
         self._pieces = [(kind, path) for kind, paths in groups for path in paths]
-        return compiled(lambda *given: [out for g in groups for out in self._outputs(g, *given)], arguments)
+        return compiled(lambda *given: self._outputs(groups, *given), arguments)
 
     def _lowers(self, group: Group, arguments: tuple[Any, ...]) -> bool:
         try:
             # Some rules raise only now: the forward mode of a custom_vjp is traced, but cannot be lowered.
-            jax.jit(lambda *given: self._outputs(group, *given)).lower(*arguments)
+            jax.jit(lambda *given: self._outputs([group], *given)).lower(*arguments)
         except Exception:
             return False
         return True
 
-    def _outputs(self, group: Group, operands: Any, x: Any, vectors: Any, t: Any, seeds: Any) -> list[Any]:
-        kind, paths = group
-        chosen = [k for k, transform in enumerate(self.transforms) if transform.path in paths]
+    def _outputs(self, groups: list[Group], operands: Any, x: Any, vectors: Any, t: Any, seeds: Any) -> list[Any]:
         base = _once(partial(self.function, operands) if operands else self.function, x)
-        each = [derivative(base, self.transforms[k].path, seeds[k][0]) for k in chosen]
-        outputs: list[Any] = _PIECES[kind](each, x, vectors, t, [seeds[k][1] for k in chosen])
+        outputs: list[Any] = []
+        for kind, paths in groups:
+            chosen = [k for k, transform in enumerate(self.transforms) if transform.path in paths]
+            each = [derivative(base, self.transforms[k].path, seeds[k][0]) for k in chosen]
+            outputs += _PIECES[kind](each, x, vectors, t, [seeds[k][1] for k in chosen])
         return outputs
 
 

@@ -8,8 +8,9 @@ they are used, never stored: the memory that a check takes beyond the function's
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
 import jax.numpy as jnp
@@ -33,6 +34,8 @@ GROUPS = 16
 """At most so many directions move one leaf alone, or a group of neighbouring leaves where there are more."""
 SPAN = 1e-12
 """Parts of a gradient smaller than this, relative to the largest, count as equal."""
+SMALL = 64
+"""Neighbouring leaves of up to so many numbers are moved as one array."""
 _CHUNK = 2**20
 
 
@@ -254,10 +257,27 @@ def _embed(held: FlatFunction, operands: Any, z: Any) -> Any:
 def _direction(held: FlatFunction, key: Any) -> Any:
     """Direction ``key`` (n,), traceable: each leaf in proportion to its magnitude, inside its domain."""
     parts, begin = [], 0
-    for leaf, magnitude in zip(held.inputs.leaves, _magnitudes(held.inputs, held.point), strict=True):
-        parts.append(_inside(leaf, weights(jnp, begin, begin + leaf.size, key)) * magnitude)
-        begin += leaf.size
+    for leaves, magnitude in _alike(held):
+        size = sum(leaf.size for leaf in leaves)
+        parts.append(_inside(leaves[0], weights(jnp, begin, begin + size, key)) * magnitude)
+        begin += size
     return jnp.concatenate(parts)
+
+
+def _alike(held: FlatFunction) -> Iterator[tuple[list[LeafInfo], Any]]:
+    """Leaves with their magnitude; small neighbours whose domain is no matter together, with that of each number."""
+    pairs = list(zip(held.inputs.leaves, _magnitudes(held.inputs, held.point), strict=True))
+    for small, group in groupby(pairs, key=lambda pair: pair[0].size <= SMALL and not _has_domain(pair[0])):
+        several = list(group)
+        if small:
+            leaves = [leaf for leaf, _ in several]
+            yield leaves, np.repeat([magnitude for _, magnitude in several], [leaf.size for leaf in leaves])
+        else:
+            yield from (([leaf], magnitude) for leaf, magnitude in several)
+
+
+def _has_domain(leaf: LeafInfo) -> bool:
+    return leaf.spec is not None and leaf.spec.kind in ("spd", "simplex")
 
 
 def _inside(leaf: LeafInfo, vector: Any) -> Any:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from gradhook.comparison.judge import Array, Flags
@@ -112,6 +110,4 @@ def dependence(held: FlatFunction) -> Dependence:
 
 
 def _flows(held: FlatFunction) -> list[Flow]:
-    leaves = held.inputs.split(jnp.asarray(held.point))
-    jaxpr = jax.make_jaxpr(held.to_leaves)(leaves)
-    return flows(jaxpr, [Flow(1 << place) for place in range(len(leaves))])
+    return flows(held.leaf_jaxpr, [Flow(1 << place) for place in range(len(held.inputs.leaves))])

@@ -17,6 +17,7 @@ import numpy as np
 
 from gradhook.comparison.probe import NonfiniteSource
 from gradhook.model.results import Mode
+from gradhook.numerics.autodiff.compiler_options import compiled
 from gradhook.numerics.autodiff.derivatives import Differentiator
 from gradhook.numerics.jaxpr import traverse
 from gradhook.numerics.jaxpr.loops import LoopStep, bad_step
@@ -79,7 +80,7 @@ class JaxprFrame:
             names[:] = found
             return [(jnp.isnan(value).any(), jnp.isinf(value).any()) for value in found.values()]
 
-        flags = jax.jit(program)(*self.arguments)
+        flags = compiled(program, self.arguments)(*self.arguments)
         return {var: (bool(nan), bool(infinite)) for var, (nan, infinite) in zip(names, flags, strict=True)}
 
     def _run(self, arguments: Sequence[Any]) -> dict[Any, Any]:
@@ -100,7 +101,7 @@ class JaxprFrame:
             values = self._run(arguments)
             return [values[name] for name in names]
 
-        known = dict(zip(names, jax.jit(program)(*self.arguments), strict=True))
+        known = dict(zip(names, compiled(program, self.arguments)(*self.arguments), strict=True))
         return [atom.val if traverse.is_literal(atom) else known[atom] for atom in atoms]
 
     def follow(self, output: int) -> NonfiniteTrace | None:

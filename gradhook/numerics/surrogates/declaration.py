@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from gradhook.model.errors import GradhookError
+from gradhook.numerics.autodiff.compiler_options import compiled
 from gradhook.numerics.autodiff.programs import UNTRACEABLE
 from gradhook.numerics.finite_difference.richardson import Array
 from gradhook.numerics.flatten import is_array, is_floating
@@ -70,7 +71,7 @@ def declared_derivatives(held: FlatFunction, declared: Declaration, points: Arra
     if slope is None:
         return np.full((len(points), len(vectors), held.outputs.size), np.nan)
     if len(vectors) == 0 or (held.traceable and _traces(slope, held.point, held.point)):
-        program = jax.jit(jax.vmap(jax.vmap(slope, (None, 0)), (0, None)))
+        program = compiled(jax.vmap(jax.vmap(slope, (None, 0)), (0, None)), (points, vectors))
         return np.asarray(program(points, vectors), dtype=np.float64)
     rows = [[np.asarray(slope(jnp.asarray(x), jnp.asarray(v))) for v in vectors] for x in points]
     return np.asarray(rows, dtype=np.float64)

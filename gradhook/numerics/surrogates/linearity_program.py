@@ -5,12 +5,13 @@ The same runs serve the comparison with the declared derivative and the question
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from gradhook.comparison.probe import DerivativeError, Label
@@ -19,6 +20,7 @@ from gradhook.numerics.autodiff import rounding
 from gradhook.numerics.autodiff.derivative_errors import classify
 from gradhook.numerics.autodiff.derivatives import along
 from gradhook.numerics.autodiff.programs import Clock, Programs
+from gradhook.numerics.autodiff.together import together
 from gradhook.numerics.finite_difference import directions
 from gradhook.numerics.finite_difference.projection import groups
 from gradhook.numerics.finite_difference.richardson import Array, Flags
@@ -42,6 +44,8 @@ class LinearityProgram:
     held: FlatFunction
     seed: str
     clock: Clock
+    modes: tuple[Mode, ...] = ()
+    """Those that are going to be asked for: they are compiled together."""
     _runs: dict[Mode, Array | DerivativeError] = field(default_factory=dict)
     _loops: dict[Mode, float] = field(default_factory=dict)
 
@@ -88,10 +92,10 @@ class LinearityProgram:
     def run(self, mode: Mode) -> Array | DerivativeError:
         """The rows of the comparison, then those for 0, two tangents, their sum, and multiples of the first."""
         if mode not in self._runs:
-            try:
-                self._runs[mode] = self._made(mode)
-            except Exception as error:  # whatever the user's rule raises is an answer, not an accident
-                self._runs[mode] = classify(error)
+            if self.held.traceable:
+                self._runs |= self._compiled({*self.modes, mode} - self._runs.keys())
+            else:
+                self._runs[mode] = self._eager(mode)
         return self._runs[mode]
 
     def tangents(self, mode: Mode) -> Array:
@@ -144,13 +148,32 @@ class LinearityProgram:
             return directions.mixed(self.held.outputs.size, random)
         return directions.dense(self.held.inputs, self.held.point, random)
 
-    def _made(self, mode: Mode) -> Array:
-        programs = Programs(self.held.call, (), self.clock, self.held.traceable)
-        run = programs.forward if mode == "fwd" else programs.reverse
-        return run(self.held.point, (), self._all_rows(mode))
+    def _compiled(self, modes: Collection[Mode]) -> dict[Mode, Array | DerivativeError]:
+        """All rows of some modes in one program."""
+        each = {mode: self._all_rows(mode) for mode in sorted(modes)}
+        asked = {mode: partial(_pushed if mode == "fwd" else _pulled, self.held.call, mode) for mode in each}
+        found = together(asked, (jnp.asarray(self.held.point), each), self.clock)
+        return {mode: found[mode] for mode in each}
+
+    def _eager(self, mode: Mode) -> Array | DerivativeError:
+        programs = Programs(self.held.call, (), self.clock, traceable=False)
+        try:
+            run = programs.forward if mode == "fwd" else programs.reverse
+            return run(self.held.point, (), self._all_rows(mode))
+        except Exception as error:  # whatever the user's rule raises is an answer, not an accident
+            return classify(error)
 
     def _all_rows(self, mode: Mode) -> Array:
         return np.concatenate([self.rows[0] if mode == "fwd" else self.cotangents, self.tangents(mode)])
+
+
+def _pushed(call: Callable[[Any], Any], mode: Mode, x: Any, rows: Mapping[Mode, Any]) -> Any:
+    return jax.lax.map(lambda v: jax.jvp(call, (x,), (v,))[1], rows[mode])
+
+
+def _pulled(call: Callable[[Any], Any], mode: Mode, x: Any, rows: Mapping[Mode, Any]) -> Any:
+    pull = jax.vjp(call, x)[1]
+    return jax.lax.map(lambda w: pull(w)[0], rows[mode])
 
 
 def _parts(space: FlatLayout) -> Iterator[tuple[Label, Flags]]:

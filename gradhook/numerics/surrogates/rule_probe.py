@@ -76,8 +76,8 @@ class RuleProbe:
 
     @cached_property
     def linearity_program(self) -> LinearityProgram:
-        """The function differentiated along all directions and tangents at the case itself."""
-        return LinearityProgram(self.held, self.seed, self.clock)
+        """The function differentiated along everything that is asked at the case itself."""
+        return LinearityProgram(self.held, self.seed, self.clock, self.modes)
 
     @cached_property
     def surrogate_values(self) -> SurrogateValues:

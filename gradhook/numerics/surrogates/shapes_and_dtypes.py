@@ -15,6 +15,7 @@ import numpy as np
 
 from gradhook.comparison.surrogate_probe import StructureResult
 from gradhook.model.results import Mode
+from gradhook.numerics.autodiff.compiler_options import compiled
 from gradhook.numerics.autodiff.derivative_errors import classify
 from gradhook.numerics.flatten import is_array, is_floating
 from gradhook.numerics.function import FlatFunction
@@ -84,17 +85,31 @@ def _elementwise(held: FlatFunction, function: Callable[..., Any], shapes: list[
     """
     if len(set(shapes)) != 1 or [leaf.shape for leaf in held.outputs.leaves] != shapes[:1]:
         return False
-    parts = held.inputs.split(held.point)
+    places = sorted({0, held.outputs.size - 1} if shapes[0] else {0})
+
+    def values(x: Any) -> tuple[Any, list[Any]]:
+        parts = [jnp.ravel(part) for part in held.inputs.split(x)]
+        alone = [[part[k] if shapes[0] else part for part in parts] for k in places]
+        return held.call(x), [_lifted(held, function, DTYPES[0])(leaves)[0] for leaves in alone]
+
     try:
-        together = np.ravel(held.outputs.split(held.call(held.point))[0])
-        for k in {0, len(together) - 1} if shapes[0] else {0}:
-            alone = [jnp.ravel(part)[k] if shapes[0] else jnp.ravel(part) for part in parts]
-            (value,) = _lifted(held, function, DTYPES[0])(alone)
-            if value.shape != alone[0].shape or not np.allclose(value, together[k], rtol=1e-9, atol=0, equal_nan=True):
-                return False
+        together, each = _run(values, jnp.asarray(held.point), held.traceable)
     except Exception:
         return False  # a rule need not take what the function does not
-    return True
+    together = np.ravel(held.outputs.split(together)[0])
+    wanted = () if shapes[0] else (1,)
+    return all(
+        value.shape == wanted and np.allclose(value, together[k], rtol=1e-9, atol=0, equal_nan=True)
+        for k, value in zip(places, each, strict=True)
+    )
+
+
+def _run(program: Callable[[Any], Any], x: Any, traceable: bool) -> Any:
+    """A program, compiled if that can be done: its operations one by one would each be compiled."""
+    try:
+        return jax.device_get(compiled(program, (x,))(x) if traceable else program(x))
+    except Exception:  # another shape may lead into code that cannot be traced
+        return jax.device_get(program(x))
 
 
 def _paired(held: FlatFunction, shapes: list[tuple[int, ...]]) -> Iterator[tuple[tuple[int, ...], Any]]:

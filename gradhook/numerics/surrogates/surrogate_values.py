@@ -17,16 +17,13 @@ from gradhook.comparison.agreement import differ
 from gradhook.comparison.judge import SURROGATE
 from gradhook.comparison.probe import DerivativeError, Label
 from gradhook.comparison.surrogate_probe import SurrogateValues
-from gradhook.model.errors import GradhookError
 from gradhook.model.results import Mode
 from gradhook.numerics.autodiff import rounding
-from gradhook.numerics.autodiff.derivative_errors import classify
-from gradhook.numerics.autodiff.programs import UNTRACEABLE
 from gradhook.numerics.finite_difference.richardson import Array, Flags
-from gradhook.numerics.flatten import leaf_of
 from gradhook.numerics.function import FlatFunction
 from gradhook.numerics.surrogates.declaration import Declaration, declared_derivatives, derivative_map, numbers, outputs
 from gradhook.numerics.surrogates.linearity_program import LinearityProgram
+from gradhook.numerics.surrogates.values import real_parts, routes
 
 AMBIGUOUS = 1e-6
 """Two sides of a point whose declared derivatives differ by more than this part have a kink between them."""
@@ -56,8 +53,7 @@ def surrogate_values(
         wanted = np.concatenate([wanted, given])
         allowed = np.concatenate([allowed, np.broadcast_to(given, (len(allowed), *given.shape))], axis=1)
         claims = {mode: _with_ones(claim, held, mode, linearity_program) for mode, claim in claims.items()}
-    values, value_labels = _routes(held, function, modes)
-    references = _references(held, declared, values)
+    values, value_labels, references = routes(held, function, declared.forward, modes, linearity_program.clock)
     made = SurrogateValues(
         references,
         values,
@@ -95,13 +91,7 @@ def _value_rounding(held: FlatFunction, function: Callable[..., Any], made: Surr
     values = [value for value in made.values.values() if not isinstance(value, DerivativeError)]
     if not any(differ(value, one, SURROGATE).any() for value in values for one in made.references):
         return 0.0
-    return rounding.of(lambda x: jnp.concatenate([_real(leaf) for leaf in outputs(held, function, x)]), held.point)
-
-
-def _real(leaf: Any) -> Any:
-    flat = jnp.ravel(jnp.asarray(leaf))
-    parts = [flat.real, flat.imag] if jnp.iscomplexobj(flat) else [flat]
-    return jnp.concatenate(parts).astype(jnp.float64)
+    return rounding.of(lambda x: jnp.concatenate([real_parts(leaf) for leaf in outputs(held, function, x)]), held.point)
 
 
 def _conventions(
@@ -146,78 +136,3 @@ def _with_ones(
         pull = jax.vjp(held.call, x)[1]
         row = jnp.stack([pull(jnp.asarray(w))[0].sum() for w in linearity_program.cotangents])
     return np.concatenate([claim, np.asarray(row)[None]])
-
-
-def _routes(
-    held: FlatFunction, function: Callable[..., Any], modes: tuple[Mode, ...]
-) -> tuple[dict[str, Array | DerivativeError], tuple[Label, ...]]:
-    """The value, integers and booleans included, as every transformation returns it."""
-
-    def call(x: Any) -> list[Any]:
-        return [jnp.asarray(leaf) for leaf in outputs(held, function, x)]
-
-    x = jnp.asarray(held.point)
-    plain = call(x)
-    routes: dict[str, Callable[[], Any]] = {
-        "under jit": lambda: jax.jit(call)(x),
-        "under vmap": lambda: [leaf[0] for leaf in jax.vmap(call)(x[None])],
-    }
-    if "fwd" in modes:
-        routes["under jvp"] = lambda: jax.jvp(call, (x,), (jnp.ones_like(x),))[0]
-    if "rev" in modes:
-        routes["under vjp"] = lambda: jax.vjp(call, x)[0]
-        routes["under value_and_grad"] = lambda: jax.value_and_grad(_scored(call), has_aux=True)(x)[0][1]
-    found: dict[str, Array | DerivativeError] = {"called plainly": _flat(plain)}
-    for name, run in routes.items():
-        try:
-            found[name] = _flat(run())
-        except Exception as error:
-            found[name] = _refused(error)
-    names = [leaf_of("out" if len(plain) == 1 else f"out[{k}]", leaf) for k, leaf in enumerate(plain)]
-    whole = held.outputs.labels() if len(plain) == len(held.outputs.leaves) else ()
-    return found, whole or tuple(label for leaf in names for label in leaf.labels())
-
-
-def _scored(call: Callable[[Any], list[Any]]) -> Callable[[Any], tuple[Any, list[Any]]]:
-    def score(x: Any) -> tuple[Any, list[Any]]:
-        leaves = call(x)
-        floats = [jnp.real(leaf).sum() for leaf in leaves if jnp.issubdtype(leaf.dtype, jnp.inexact)]
-        return sum(floats).astype(x.dtype), leaves  # type: ignore[union-attr]
-
-    return score
-
-
-def _refused(error: Exception) -> DerivativeError:
-    fault = classify(error)
-    by_design = fault.missing or isinstance(error, UNTRACEABLE)
-    return DerivativeError(by_design, fault.message, fault.path, fault.line)
-
-
-def _flat(leaves: list[Any]) -> Array:
-    parts = [np.asarray(leaf) for leaf in leaves]
-    flat = [np.concatenate([p.real.ravel(), p.imag.ravel()] if np.iscomplexobj(p) else [p.ravel()]) for p in parts]
-    return np.concatenate([part.astype(np.float64) for part in flat])
-
-
-def _references(
-    held: FlatFunction, declared: Declaration, values: dict[str, Array | DerivativeError]
-) -> tuple[Array, ...]:
-    """The result of ``forward=``, plain and compiled: a compiler may fuse a product with a sum.
-
-    Raises:
-        GradhookError: it returns another count of numbers than the function.
-    """
-    if declared.forward is None:
-        return ()
-    forward, x = declared.forward, jnp.asarray(held.point)
-    found = [_flat(outputs(held, forward, x))]
-    try:
-        found.append(_flat(jax.jit(lambda x: [jnp.asarray(leaf) for leaf in outputs(held, forward, x)])(x)))
-    except UNTRACEABLE:
-        pass  # a reference in numpy is as good
-    plain = values["called plainly"]
-    assert not isinstance(plain, DerivativeError)
-    if found[0].shape != plain.shape:
-        text = f"forward= returns {found[0].size} numbers, the function {plain.size}"
-        raise GradhookError(text, "they must return arrays of the same shapes")
-    return tuple(found)

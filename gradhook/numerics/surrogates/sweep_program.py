@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from gradhook.model.results import Mode
 from gradhook.numerics.autodiff import rounding
+from gradhook.numerics.autodiff.compiler_options import compiled
 from gradhook.numerics.autodiff.programs import Clock
 from gradhook.numerics.finite_difference.richardson import Array, Flags
 from gradhook.numerics.function import FlatFunction
@@ -57,8 +58,7 @@ class SweepProgram:
         started = time.perf_counter()
         padded = np.resize(at, COUNT), np.resize(outputs, COUNT)
         if not self._program:
-            run = jax.jit(self._traced()).lower(self.held.point, coordinate, *padded).compile()
-            self._program.append(run)
+            self._program.append(compiled(self._traced(), (self.held.point, coordinate, *padded)))
         ready = time.perf_counter()
         found = self._program[0](self.held.point, coordinate, *padded)
         values, slope, reference, declared = (np.asarray(a, dtype=np.float64)[: len(at)] for a in found)

@@ -29,17 +29,31 @@ from gradhook.numerics.surrogates.argument_subsets import Composition, TwoPointP
 
 def composition(held: FlatFunction, modes: tuple[Mode, ...], seed: str, clock: Clock) -> tuple[ConsistencyPair, ...]:
     """Every composition that a mode of the function allows."""
-    asked = [*_values(held.call), *(c for mode in modes for c in [*_mode(held, mode), *apart(held, mode)])]
     arguments = _arguments(held, seed)
-    if "rev" not in modes:  # what is linearized is evaluated in part, as reverse mode does
-        asked = [c for c in asked if c.name != "linearize"]
-    plain = {f"plain {id(c.plain)}": c.plain for c in asked}
-    answers = together({_key(c): c.ask for c in asked} | plain, arguments, clock)
+    asked = _asked(held.replayed if held.traceable else held, modes)
+    answers = _answers(asked, arguments, clock)
+    if held.traceable and any(isinstance(answer, DerivativeError) for answer in answers.values()):
+        asked = _asked(held, modes)  # which tells on which line of the user's it is raised
+        answers = _answers(asked, arguments, clock)
     pairs = []
     for c in asked:
         pair = _trial(c, answers[_key(c)], answers[f"plain {id(c.plain)}"])
         pairs.append(pair.rounded(SURROGATE, partial(_rounding, c, arguments)))
     return tuple(pairs)
+
+
+def _asked(held: FlatFunction, modes: tuple[Mode, ...]) -> list[Composition]:
+    asked = [*_values(held.call), *(c for mode in modes for c in [*_mode(held, mode), *apart(held, mode)])]
+    if "rev" not in modes:  # what is linearized is evaluated in part, as reverse mode does
+        asked = [c for c in asked if c.name != "linearize"]
+    return asked
+
+
+def _answers(
+    asked: list[Composition], arguments: tuple[Array, ...], clock: Clock
+) -> dict[str, Array | DerivativeError]:
+    plain = {f"plain {id(c.plain)}": c.plain for c in asked}
+    return together({_key(c): c.ask for c in asked} | plain, arguments, clock)
 
 
 def _rounding(composed: Composition, arguments: tuple[Array, Array, Array]) -> Array:

@@ -1,4 +1,4 @@
-"""What do the claims, comments and settings of a project ask less than at another revision? Nothing is imported."""
+"""Compare claims, comments and settings with those of another revision; nothing is imported."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from gradhook.config.settings import BY_KEY
 from gradhook.model.errors import GradhookError
 from gradhook.model.report import Change
 from gradhook.projects.baseline import claim_options, weakened_settings
-from gradhook.projects.baseline.claims import Claim, claims, names_in
-from gradhook.projects.baseline.matching import matched, place_of
+from gradhook.projects.baseline.claims import SourceClaim, claims, names_in
+from gradhook.projects.baseline.matching import matched_claims, remaining_file
 from gradhook.projects.baseline.revision import Revision, revision
 from gradhook.projects.discovery import Project, find
 from gradhook.scan.comments import comments
@@ -23,7 +23,7 @@ REMOVED = "removed"
 
 
 def compare(ref: str, here: Path) -> tuple[Change, ...]:
-    """What was removed or loosened below ``here`` since its branch left ``ref``; paths start at ``here``.
+    """The claims and settings removed or weakened below ``here`` since its branch left ``ref``.
 
     Raises:
         GradhookError: git does not know ``ref``, or what stands there cannot be read.
@@ -40,23 +40,23 @@ def compare(ref: str, here: Path) -> tuple[Change, ...]:
 
 
 def _claims(before: Sequence[Project], now: Sequence[Project], past: Revision) -> Iterator[Change]:
-    for old, new in matched(claims(before, past.tree), claims(now, past.top), past):
+    for old, new in matched_claims(claims(before, past.tree), claims(now, past.top), past):
         if new is not None:
             yield from _weaker(old, new)
-        elif place := place_of(old, past):
+        elif place := remaining_file(old, past):
             line = names_in(past.top / place).get(old.qualname, 1)
             yield Change(REMOVED, old.name, "claim", old.kind, "", place, line)
 
 
-def _weaker(old: Claim, new: Claim) -> Iterator[Change]:
+def _weaker(old: SourceClaim, new: SourceClaim) -> Iterator[Change]:
     if (old.kind, new.kind) == ("exact", "surrogate"):
-        yield Change(claim_options.LOOSENED, new.name, "claim", old.kind, new.kind, new.path, new.line)
+        yield Change(claim_options.WEAKENED, new.name, "claim", old.kind, new.kind, new.path, new.line)
     for what, kind, before, after in claim_options.weaker(old.options, new.options, old.defaults):
         yield Change(kind, new.name, what, before, after, new.path, new.line)
 
 
 def _comments(past: Revision) -> Iterator[Change]:
-    """Comments that silence a code which that file did not silence as often before."""
+    """Ignore comments for codes that the same file did not ignore as often before."""
     then = {new: old for old, new in past.renames.items()}
     for name in mentioning(past.here, ("gradhook:",)) or ():
         path = f"{past.prefix}/{name}".lstrip("/")
@@ -65,8 +65,8 @@ def _comments(past: Revision) -> Iterator[Change]:
             if old[code]:
                 old[code] -= 1
             else:
-                shown = f"# gradhook: ignore{f'[{code}]' * bool(code)}"
-                yield Change(claim_options.LOOSENED, path, "comment", "", shown, path, line)
+                shown = f"# gradhook: ignore[{code}]" if code else "# gradhook: ignore"
+                yield Change(claim_options.WEAKENED, path, "comment", "", shown, path, line)
 
 
 def _codes(path: Path) -> list[tuple[int, str]]:
@@ -75,7 +75,7 @@ def _codes(path: Path) -> list[tuple[int, str]]:
 
 
 def _settings(now: Sequence[Project], past: Revision) -> Iterator[Change]:
-    """What each project's configuration says now, against what held for its folder then."""
+    """The settings of each project that are weaker than those of its folder at the revision."""
     for project in now:
         config = project.config
         root = past.tree / config.root.relative_to(past.top)

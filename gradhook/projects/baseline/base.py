@@ -1,4 +1,4 @@
-"""Which settings hold for a project when they are read from another revision than its code?"""
+"""Read a project's settings from another revision than its code."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import Any
 from gradhook.config import Config, Source, load
 from gradhook.projects.baseline.revision import Revision, revision
 
-Loader = Callable[[Path, Mapping[str, Any], Mapping[str, str], Source], Config]
+ConfigReader = Callable[[Path, Mapping[str, Any], Mapping[str, str], Source], Config]
 
 
 @contextmanager
-def settings_from(ref: str, here: Path) -> Iterator[Loader]:
+def settings_from(ref: str, here: Path) -> Iterator[ConfigReader]:
     """A ``load`` that takes the settings of the files from ``ref`` and everything else from now.
 
     The targets that the configuration names are those of now: they are claims, and those that a function has lost
@@ -36,7 +36,7 @@ def _read(
     now = load(start, overrides, environ, source)
     root = Path(os.path.realpath(now.root))
     if source.path or source.isolated or not root.is_relative_to(past.top):
-        return now  # somebody has named a file, or none; or it is another repository
+        return now  # the file is given or disabled explicitly, or belongs to another repository
     then = past.tree / root.relative_to(past.top)
     then.mkdir(parents=True, exist_ok=True)
     base = load(then, overrides, environ)

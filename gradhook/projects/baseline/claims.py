@@ -1,4 +1,4 @@
-"""Which claims does one side make, and with which options, as far as its files tell?"""
+"""Read the claims and their options from the files of one side of a comparison."""
 
 from __future__ import annotations
 
@@ -10,23 +10,25 @@ from pathlib import Path
 
 from gradhook.model.errors import GradhookError
 from gradhook.model.results import Target
-from gradhook.projects.baseline.claim_options import Value, configured, written
+from gradhook.projects.baseline.claim_options import OptionValue, option_in_config, option_in_source
 from gradhook.projects.discovery import Project
 from gradhook.scan.parse import parse, read
 
 
 @dataclass(frozen=True)
-class Claim:
-    """A claim of one side; ``path`` starts at the top of the repository, ``home`` is the file of the function.
+class SourceClaim:
+    """A claim of one side of the comparison.
 
-    ``defaults`` are what the configuration says where the annotation says nothing.
+    ``path`` starts at the top of the repository, ``home`` is the file of the function.
+
+    ``defaults`` are the configuration's values for options that the annotation leaves out.
     """
 
     name: str
     path: str
     line: int
     kind: str
-    options: Mapping[str, Value]
+    options: Mapping[str, OptionValue]
     defaults: Mapping[str, object]
     home: str = ""
     is_call: bool = False
@@ -37,24 +39,24 @@ class Claim:
         return self.name.partition(":")[2]
 
 
-def claims(projects: Sequence[Project], top: Path) -> list[Claim]:
+def claims(projects: Sequence[Project], top: Path) -> list[SourceClaim]:
     """The claims of projects below ``top``."""
     trees = cache(_tree)
     return [claim for project in projects for claim in _of(project, top, trees)]
 
 
-def _of(project: Project, top: Path, trees: Callable[[Path], ast.Module]) -> Iterator[Claim]:
+def _of(project: Project, top: Path, trees: Callable[[Path], ast.Module]) -> Iterator[SourceClaim]:
     settings = project.config.settings
     defaults = {name: getattr(settings, name) for name in ("rtol", "atol", "order", "modes")}
     for job in project.jobs:
         target, root = job.target, project.config.root
         if target.source == "config":
-            options = {name.replace("-", "_"): configured(value) for name, value in (job.options or {}).items()}
+            options = {name.replace("-", "_"): option_in_config(value) for name, value in (job.options or {}).items()}
             home = _home(target, root)
         else:
             options = _options(trees(root / (target.mark_path or target.path)), target)
             home = root / target.path
-        yield Claim(
+        yield SourceClaim(
             target.name, _below(top, root / target.path), target.line, target.claim.value, options, defaults,
             _below(top, home) if home else "", target.source == "call",
         )  # fmt: skip
@@ -78,11 +80,11 @@ def _tree(path: Path) -> ast.Module:
         return ast.Module([], [])
 
 
-def _options(tree: ast.Module, target: Target) -> dict[str, Value]:
-    """What the call at the target's mark says by name, with what it is called on; ``**more`` under its own text."""
+def _options(tree: ast.Module, target: Target) -> dict[str, OptionValue]:
+    """The keyword arguments of the call at the target's mark; ``**more`` under its own text."""
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_at(node, target)]
     said = [keyword for call in calls for keyword in call.keywords]
-    return {keyword.arg or f"**{ast.unparse(keyword.value)}": written(keyword.value) for keyword in said}
+    return {keyword.arg or f"**{ast.unparse(keyword.value)}": option_in_source(keyword.value) for keyword in said}
 
 
 def _is_at(call: ast.Call, target: Target) -> bool:
@@ -90,7 +92,7 @@ def _is_at(call: ast.Call, target: Target) -> bool:
 
 
 def defined(tree: ast.Module) -> dict[str, int]:
-    """The qualified names that a module gives to functions, classes and values of its own, with their lines."""
+    """The qualified names of a module's own functions, classes and values, with their lines."""
     return dict(_defined(tree.body, ""))
 
 
@@ -121,5 +123,5 @@ def _statements(block: Sequence[ast.AST]) -> Iterator[ast.stmt]:
 
 
 def names_in(path: Path) -> dict[str, int]:
-    """``defined`` of a file; none of one that is missing or no Python."""
+    """``defined`` of a file; none if it is missing or not valid Python."""
     return defined(_tree(path)) if path.is_file() else {}

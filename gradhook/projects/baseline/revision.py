@@ -1,4 +1,4 @@
-"""What stood in the repository at another revision? Asked of git, written into a folder, with nothing checked out."""
+"""Write the files of another revision into a folder; nothing is checked out."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ _KEPT = (".py", "pyproject.toml", "gradhook.toml")
 
 @dataclass(frozen=True)
 class Revision:
-    """A commit, written out below ``tree``; ``prefix`` leads from the top of the repository to the working directory.
+    """A commit written out below ``tree``.
+
+    ``prefix`` leads from the top of the repository to the working directory.
 
     ``renames`` maps paths of then to those of now, ``touched`` are the paths of now that differ or are new.
     """
@@ -45,7 +47,7 @@ class Revision:
 
 @contextmanager
 def revision(ref: str, here: Path, *, fork: bool = True) -> Iterator[Revision]:
-    """The Python files and configurations of ``ref``; of the commit where this branch left it, if ``fork``.
+    """The Python files and configurations of ``ref``, or of its merge base with HEAD (``fork``).
 
     Raises:
         GradhookError: there is no repository, or it does not have ``ref``.
@@ -72,7 +74,7 @@ def _located(ref: str, here: Path) -> tuple[Path, str, str]:
 
 
 def commit_of(ref: str, here: Path) -> str | None:
-    """The name of the commit that git knows as ``ref``, if it has that."""
+    """The hash of the commit ``ref``; ``None`` if the repository has none."""
     found = _git(here, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
     return found.decode().strip() if found else None
 
@@ -84,11 +86,11 @@ def _remedy(here: Path) -> str:
 
 
 def _files(top: Path, commit: str) -> Iterator[tuple[str, bytes]]:
-    """Path and content of each file that matters."""
+    """Path and content of each Python file and configuration."""
     listed = (_git(top, "ls-tree", "-r", "-z", "--full-tree", commit) or b"").split(b"\0")
     rows = [row.split(b"\t", 1) for row in listed if row.startswith((b"100644 ", b"100755 "))]
     wanted = [(head.split()[2], os.fsdecode(name)) for head, name in rows if os.fsdecode(name).endswith(_KEPT)]
-    answer = _git(top, "cat-file", "--batch", said=b"".join(sha + b"\n" for sha, _ in wanted)) or b""
+    answer = _git(top, "cat-file", "--batch", stdin=b"".join(sha + b"\n" for sha, _ in wanted)) or b""
     start = 0
     for _, name in wanted:
         end = answer.find(b"\n", start)
@@ -113,7 +115,7 @@ def _write(tree: Path, files: Iterable[tuple[str, bytes]]) -> None:
 
 
 def _is_readable(name: str, content: bytes) -> bool:
-    """A file that was no Python then made no claims, and must not be in the way of whoever has mended it."""
+    """Whether a file is not Python or can be parsed: a file that could not be parsed made no claims."""
     if not name.endswith(".py") or not any(word.encode() in content for word in WORDS):
         return True
     try:
@@ -134,11 +136,13 @@ def _touched(top: Path, commit: str) -> frozenset[str]:
     return frozenset(os.fsdecode(name) for name in (changed + new).split(b"\0") if name)
 
 
-def _git(folder: Path, *arguments: str, said: bytes = b"") -> bytes | None:
-    """What git prints; nothing when it fails or is not there."""
+def _git(folder: Path, *arguments: str, stdin: bytes = b"") -> bytes | None:
+    """The standard output of git; ``None`` when it fails or is not installed."""
     plain = ["git", "-c", "core.quotePath=false", "-c", "diff.relative=false", *arguments]
     try:
-        done = subprocess.run(plain, cwd=folder, env=git.surroundings(), input=said, capture_output=True, check=False)
+        done = subprocess.run(
+            plain, cwd=folder, env=git.git_environment(), input=stdin, capture_output=True, check=False
+        )
     except OSError:
         return None
     return None if done.returncode else done.stdout

@@ -1,4 +1,4 @@
-"""What does a configuration ask less than another one?"""
+"""Find the settings of a configuration that are weaker than another one's."""
 
 from __future__ import annotations
 
@@ -7,23 +7,22 @@ from typing import Any
 
 from gradhook.config import Settings
 from gradhook.config.settings import level_of
-from gradhook.projects.baseline.claim_options import CHANGED, LOOSENED
-
-Step = tuple[str, str, str, str]
+from gradhook.projects.baseline.claim_options import CHANGED, WEAKENED, Difference
 
 
-def weaker(before: Settings, now: Settings) -> Iterator[Step]:
-    """Key, ``LOOSENED`` or ``CHANGED``, and the value before and now as text."""
+def weaker(before: Settings, now: Settings) -> Iterator[Difference]:
+    """Key, ``WEAKENED`` or ``CHANGED``, and the value before and now as text."""
     for key, is_weaker in _RULES.items():
         old, new = getattr(before, key, None), getattr(now, key, None)
         if old != new and is_weaker(old, new):
-            kind = CHANGED if is_weaker is _differs else LOOSENED
+            kind = CHANGED if is_weaker is _differs else WEAKENED
             yield key, kind, _shown(old), _shown(new)
 
 
 def _shown(value: Any) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{key}: {said if isinstance(said, str) else ' '.join(said)}" for key, said in value.items())
+        joined = {key: codes if isinstance(codes, str) else " ".join(codes) for key, codes in value.items()}
+        return ", ".join(f"{key}: {codes}" for key, codes in joined.items())
     return ", ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value).lower()
 
 
@@ -36,7 +35,7 @@ def _falls(old: Any, new: Any) -> bool:
 
 
 def _grows(old: Sequence[str], new: Sequence[str]) -> bool:
-    """More is left out."""
+    """Whether more is left out."""
     return any(not item.startswith(tuple(old)) for item in new)
 
 
@@ -45,7 +44,7 @@ def _adds(old: Any, new: Any) -> bool:
 
 
 def _shrinks(old: Sequence[str], new: Sequence[str]) -> bool:
-    """Less is asked for; nothing chosen means everything."""
+    """Whether less is selected; an empty selection means everything."""
     return bool(new) and (not old or any(not code.startswith(tuple(new)) for code in old))
 
 
@@ -62,7 +61,7 @@ def _milder(*ranks: str) -> Callable[[Any, Any], bool]:
 
 
 def _milder_somewhere(old: Mapping[str, str], new: Mapping[str, str]) -> bool:
-    """Advice about some code counts for less."""
+    """Whether advice about some code has a lower level."""
     is_milder = _milder("error", "warn", "ignore")
     return any(is_milder(level_of(code, old), level_of(code, new)) for code in {*old, *new})
 

@@ -1,4 +1,4 @@
-"""Which claims do the gradient tests of a project come to? Reads files, imports and changes none of them."""
+"""Translate gradient tests of a project to claims; files are only read."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from pathlib import Path
 from gradhook.config import project_root
 from gradhook.projects.migration.calls import NAMES, calls
 from gradhook.projects.migration.codegen import names_in_use
-from gradhook.projects.migration.fragments import Answer, Status, Test
+from gradhook.projects.migration.fragments import Status, TestFile, Translation
 from gradhook.projects.migration.translate import translate
 from gradhook.projects.migration.writing import claims_file, text_of
 from gradhook.scan.files import absolute, list_files
 from gradhook.scan.parse import parse, read
-from gradhook.scan.prefilter import sift
+from gradhook.scan.prefilter import files_containing
 
 
 @dataclass(frozen=True)
 class Migrated:
-    """A test file, what became of each of its calls, and the file of claims that they come to."""
+    """A test file, the translation of each of its calls, and the file of claims."""
 
     source: Path
-    answers: tuple[Answer, ...]
+    translations: tuple[Translation, ...]
     target: Path
     text: str
     """Claims, and as comments what has to be finished by hand; empty when there is neither."""
@@ -30,19 +30,19 @@ class Migrated:
     @property
     def has_claims(self) -> bool:
         """Whether there is more in the text than comments."""
-        return any(answer.status is Status.TRANSLATED for answer in self.answers)
+        return any(translation.status is Status.TRANSLATED for translation in self.translations)
 
 
 @dataclass(frozen=True)
 class Migration:
-    """The test files with calls in them, and how many Python files were looked at."""
+    """The test files with gradient checks, and the number of Python files searched."""
 
     files: tuple[Migrated, ...]
     searched: int
 
 
 def migrate(paths: Sequence[Path], *, tolerances: bool = False) -> Migration:
-    """Translate every call of ``check_grads`` and its like below ``paths``; ``tolerances`` and steps are kept if asked.
+    """Translate every gradient check below ``paths``; with ``tolerances`` and steps if wanted.
 
     Raises:
         GradhookError: a path has no Python files, or one that may hold such calls cannot be read or is no Python.
@@ -53,13 +53,17 @@ def migrate(paths: Sequence[Path], *, tolerances: bool = False) -> Migration:
         root = project_root(given if given.is_dir() else given.parent)
         listing = list_files(root, [given], lambda _: False)
         searched += len(listing.files)
-        found += [m for name in sorted(sift(listing, NAMES)) if (m := _migrated(root / name, tolerances)).answers]
+        found += [
+            m
+            for name in sorted(files_containing(listing, NAMES))
+            if (m := _migrated(root / name, tolerances)).translations
+        ]
     return Migration(tuple({m.source: m for m in found}.values()), searched)
 
 
 def _migrated(path: Path, tolerances: bool) -> Migrated:
     text = read(path, path.name)
-    test = Test(path.name, text.decode("utf-8", "replace"), parse(text, str(path)))
+    test = TestFile(path.name, text.decode("utf-8", "replace"), parse(text, str(path)))
     taken = names_in_use(test)
-    answers = tuple(translate(call, test, taken, tolerances=tolerances) for call in calls(test))
-    return Migrated(path, answers, claims_file(path), text_of(test, answers))
+    translations = tuple(translate(call, test, taken, tolerances=tolerances) for call in calls(test))
+    return Migrated(path, translations, claims_file(path), text_of(test, translations))

@@ -1,4 +1,4 @@
-"""What does a call ask for: which function, at which inputs, to which order, in which modes, how closely?"""
+"""Read the arguments of a gradient check: function, inputs, order, modes and tolerances."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradhook.projects.migration.calls import dotted
-from gradhook.projects.migration.fragments import Call, Stuck
+from gradhook.projects.migration.fragments import Call, CannotMigrate
 
 _POSITIONS = {
     "check_grads": ("f", "args", "order", "modes", "atol", "rtol", "eps"),
@@ -22,59 +22,60 @@ _PLAIN_RULE = {"check_jvp": "jax.jvp", "check_vjp": "jax.vjp"}
 
 
 @dataclass(frozen=True)
-class Asked:
+class CallArguments:
     """The arguments of a call by name."""
 
-    said: Mapping[str, ast.expr]
+    by_name: Mapping[str, ast.expr]
 
     @property
     def function(self) -> ast.expr:
-        """What is differentiated."""
-        return self.said["f"]
+        """The function that is differentiated."""
+        return self.by_name["f"]
 
     @property
     def inputs(self) -> ast.expr:
-        """Where."""
-        return self.said["args"]
+        """The inputs at which it is differentiated."""
+        return self.by_name["args"]
 
 
-def asked(call: Call) -> Asked:
+def arguments(call: Call) -> CallArguments:
     """The arguments of the call.
 
     Raises:
-        Stuck: they are not all written out.
+        CannotMigrate: they are not all written out.
     """
     assert isinstance(call.node, ast.Call)
     names = _POSITIONS[call.kind]
     if any(isinstance(a, ast.Starred) for a in call.node.args) or any(k.arg is None for k in call.node.keywords):
-        raise Stuck("its arguments are handed on with `*` or `**`")
-    said = dict(zip(names, call.node.args, strict=False))
-    said |= {_RENAMED.get(k.arg, k.arg): k.value for k in call.node.keywords if k.arg}
-    if missing := [name for name in ("f", "args") if name not in said]:
-        raise Stuck(f"it has no argument {missing[0]!r}")
-    return Asked(said)
+        raise CannotMigrate("its arguments are handed on with `*` or `**`")
+    by_name = dict(zip(names, call.node.args, strict=False))
+    by_name |= {_RENAMED.get(k.arg, k.arg): k.value for k in call.node.keywords if k.arg}
+    if missing := [name for name in ("f", "args") if name not in by_name]:
+        raise CannotMigrate(f"it has no argument {missing[0]!r}")
+    return CallArguments(by_name)
 
 
-def options(call: Call, asked: Asked, *, tolerances: bool) -> tuple[list[str], list[str]]:
-    """The keywords of the claim but its inputs, and what a reader should know of those that were left out.
+def options(call: Call, arguments: CallArguments, *, tolerances: bool) -> tuple[list[str], list[str]]:
+    """The claim's keywords without its inputs, and notes about those left out.
 
     Raises:
-        Stuck: an order or a mode is computed.
+        CannotMigrate: an order or a mode is computed.
     """
-    order = _literal(call, asked, "order", 1)
-    modes = _MODES.get(call.kind) or _modes(call, asked)
-    words = [f"order={order}"] * (order != 1) + [f"modes={_tuple(modes)}"]
-    close = {name: ast.unparse(asked.said[name]) for name in ("atol", "rtol", "eps") if _said(asked, name)}
+    order = _literal(call, arguments, "order", 1)
+    modes = _MODES.get(call.kind) or _modes(call, arguments)
+    words = [f"modes={_tuple(modes)}"] if order == 1 else [f"order={order}", f"modes={_tuple(modes)}"]
+    given = [name for name in ("atol", "rtol", "eps") if _is_given(arguments, name)]
+    close = {name: ast.unparse(arguments.by_name[name]) for name in given}
     if tolerances:
         return [*words, *(f"{name}={value}" for name, value in close.items())], []
     return words, [_left_out(close)] if close else []
 
 
-def needs_no_rule(call: Call, asked: Asked, rule: ast.expr | None, imported: Mapping[str, str]) -> bool:
-    """Whether the rule that is checked is the one that JAX has for the function."""
+def needs_no_rule(call: Call, arguments: CallArguments, rule: ast.expr | None, imported: Mapping[str, str]) -> bool:
+    """Whether the rule that is checked is the one that JAX derives for the function."""
     match rule:
         case ast.Call(func=function, args=[way, subject]) if dotted(function, imported) == "functools.partial":
-            same = ast.dump(subject) == ast.dump(asked.function)
+            same = ast.dump(subject) == ast.dump(arguments.function)
             return same and dotted(way, imported) in (
                 _PLAIN_RULE[call.kind],
                 f"jax._src.api.{_PLAIN_RULE[call.kind][4:]}",
@@ -82,17 +83,20 @@ def needs_no_rule(call: Call, asked: Asked, rule: ast.expr | None, imported: Map
     return False
 
 
-def _modes(call: Call, asked: Asked) -> tuple[str, ...]:
-    """Both ``["rev"]`` and ``"rev"`` are accepted, because ``"rev" in "rev"``; ``"lin"`` is a forward mode."""
-    given = _literal(call, asked, "modes", ("fwd", "rev"))
+def _modes(call: Call, arguments: CallArguments) -> tuple[str, ...]:
+    """The modes of a call.
+
+    ``["rev"]`` and ``"rev"`` are both accepted, because ``"rev" in "rev"``; ``"lin"`` is a forward mode.
+    """
+    given = _literal(call, arguments, "modes", ("fwd", "rev"))
     wanted = tuple(mode for mode in ("fwd", "rev") if mode in given or (mode == "fwd" and "lin" in given))
     if not wanted:
-        raise Stuck(f"modes={given!r} names no mode")
+        raise CannotMigrate(f"modes={given!r} names no mode")
     return wanted
 
 
-def _literal(call: Call, asked: Asked, name: str, default: Any) -> Any:
-    node = asked.said.get(name)
+def _literal(call: Call, arguments: CallArguments, name: str, default: Any) -> Any:
+    node = arguments.by_name.get(name)
     if node is None:
         return default
     if isinstance(node, ast.Name):
@@ -100,7 +104,7 @@ def _literal(call: Call, asked: Asked, name: str, default: Any) -> Any:
     try:
         return ast.literal_eval(node)
     except ValueError:
-        raise Stuck(f"{name}={ast.unparse(node)} is computed") from None
+        raise CannotMigrate(f"{name}={ast.unparse(node)} is computed") from None
 
 
 def assigned(name: str, call: Call) -> ast.expr | None:
@@ -116,8 +120,8 @@ def _names_it(node: ast.Assign, name: str) -> bool:
     return len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name
 
 
-def _said(asked: Asked, name: str) -> bool:
-    node = asked.said.get(name)
+def _is_given(arguments: CallArguments, name: str) -> bool:
+    node = arguments.by_name.get(name)
     return node is not None and not (isinstance(node, ast.Constant) and node.value is None)
 
 

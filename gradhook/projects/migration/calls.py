@@ -1,11 +1,11 @@
-"""Where does a file call ``check_grads`` and its like, under whatever name it imported them?"""
+"""Find calls of ``check_grads`` and its like, under whatever name they were imported."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
 
-from gradhook.projects.migration.fragments import Call, Test
+from gradhook.projects.migration.fragments import Call, TestFile
 
 NAMES = ("check_grads", "check_jvp", "check_vjp", "assert_numerical_grads")
 _HOMES = ("jax.test_util", "jax._src.test_util", "jax._src.public_test_util")
@@ -14,15 +14,15 @@ KNOWN = {f"{home}.{name}": name for home in _HOMES for name in NAMES[:3]} | {
 }
 
 
-def calls(test: Test) -> list[Call]:
-    """Every use of one of the names, in the order of the file; calls of others of that name say whose they are."""
+def calls(test: TestFile) -> list[Call]:
+    """Every use of one of the names, in the order of the file; foreign functions are marked."""
     imported, own = imports(test.tree), _own(test.tree)
     found = list(_walk(test.tree, (), imported, own))
     return sorted(found, key=lambda call: (call.node.lineno, call.node.col_offset))
 
 
 def imports(tree: ast.Module) -> dict[str, str]:
-    """The dotted name behind each name that some import of the file, at whatever depth, binds."""
+    """The dotted name behind each name that an import of the file binds, at any depth."""
     known: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -37,7 +37,7 @@ def imports(tree: ast.Module) -> dict[str, str]:
 
 
 def dotted(node: ast.expr, imported: Mapping[str, str]) -> str:
-    """The dotted name of an expression; empty where imports do not tell."""
+    """The dotted name of an expression; empty where imports do not show it."""
     if isinstance(node, ast.Name):
         return imported.get(node.id, "")
     if isinstance(node, ast.Attribute):
@@ -47,7 +47,7 @@ def dotted(node: ast.expr, imported: Mapping[str, str]) -> str:
 
 
 def _own(tree: ast.Module) -> dict[str, int]:
-    """The lines on which the file itself gives a meaning to one of the names."""
+    """The lines on which the file itself binds one of the names."""
     lines: dict[str, int] = {}
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name in NAMES:

@@ -1,4 +1,4 @@
-"""How is a claim written down, its formatting that of the test?"""
+"""Write a claim as source code, with the formatting of the test."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import re
 import textwrap
 from collections.abc import Sequence
 
-from gradhook.projects.migration.fragments import Call, Function, Test
+from gradhook.projects.migration.fragments import Call, Function, TestFile
 from gradhook.projects.migration.variables import binds
 
 _INDENT = "    "
@@ -17,13 +17,13 @@ _Documented = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def title(call: Call) -> str:
-    """A name for the claim, after the test."""
+    """A name for the claim, after the test's name."""
     words = re.sub(r"^test_?", "", call.functions[0].name) if call.functions else "claim"
     return words[:1].lower() + words[1:] if words.isidentifier() else f"claim_{words}"
 
 
-def inputs(node: ast.expr, local: Sequence[ast.stmt], name: str, test: Test, taken: set[str]) -> tuple[str, str]:
-    """What stands behind ``args=``, and the function that it names, if it takes statements of the test."""
+def inputs(node: ast.expr, local: Sequence[ast.stmt], name: str, test: TestFile, taken: set[str]) -> tuple[str, str]:
+    """The value of ``args=``, and the function that it names if it needs statements of the test."""
     tuple_ = _tuple(node, test)
     if not local and isinstance(node, (ast.Tuple, ast.List)):
         return tuple_, ""
@@ -32,8 +32,8 @@ def inputs(node: ast.expr, local: Sequence[ast.stmt], name: str, test: Test, tak
     return name, f"def {name}():\n" + textwrap.indent("\n".join(body), _INDENT)
 
 
-def subject(node: ast.expr, local: Sequence[ast.stmt], title: str, words: str, test: Test, taken: set[str]) -> str:
-    """The function with its annotation: called on what can be named, else on the test's own function, copied."""
+def subject(node: ast.expr, local: Sequence[ast.stmt], title: str, words: str, test: TestFile, taken: set[str]) -> str:
+    """The annotated function: the call form on a name, else a copy of the test's function."""
     last = local[-1] if local else None
     if isinstance(node, ast.Name) and isinstance(last, ast.FunctionDef) and last.name == node.id:
         return f"@gradcheck({words})\n" + _definition(last, local[:-1], _unused(_joined(title, node.id), taken), test)
@@ -50,21 +50,21 @@ def subject(node: ast.expr, local: Sequence[ast.stmt], title: str, words: str, t
     return f"@gradcheck({words})\ndef {name}(*args):\n" + textwrap.indent("\n".join(body), _INDENT)
 
 
-def source(statement: ast.stmt, test: Test) -> str:
-    """A statement as the test has it, moved to the margin; written anew where moving would change it."""
+def source(statement: ast.stmt, test: TestFile) -> str:
+    """A statement as the test has it, moved to the margin; rewritten where that would change it."""
     first = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", []))])
     text = textwrap.dedent("\n".join(test.lines[first - 1 : statement.end_lineno]))
     return text if _says(text, statement) and not _has_long_text(statement) else ast.unparse(statement)
 
 
-def expression(node: ast.expr, test: Test) -> str:
-    """An expression as the test has it, if it is one line, else written anew."""
+def expression(node: ast.expr, test: TestFile) -> str:
+    """An expression as the test has it if it is on one line, else rewritten."""
     text = ast.get_source_segment(test.text, node) or "\n"
     return ast.unparse(node) if "\n" in text else text
 
 
-def _tuple(node: ast.expr, test: Test) -> str:
-    """``check_grads`` takes any iterable of arguments, a claim a tuple."""
+def _tuple(node: ast.expr, test: TestFile) -> str:
+    """The arguments as a tuple: ``check_grads`` takes any iterable, a claim only a tuple."""
     if isinstance(node, ast.Tuple):
         text = expression(node, test)
         return text if text.startswith("(") else f"({text})"
@@ -73,8 +73,8 @@ def _tuple(node: ast.expr, test: Test) -> str:
     return f"(*{expression(node, test)},)"
 
 
-def _definition(node: Function, closure: Sequence[ast.stmt], name: str, test: Test) -> str:
-    """The test's function under another name, what it closes over inside."""
+def _definition(node: Function, closure: Sequence[ast.stmt], name: str, test: TestFile) -> str:
+    """The test's function under another name, with the variables of its closure inside."""
     text = source(node, test)
     text = re.sub(
         rf"^(async def|def)(\s+){re.escape(node.name)}\b", rf"\1\g<2>{name}", text, count=1, flags=re.MULTILINE
@@ -93,7 +93,7 @@ def _definition(node: Function, closure: Sequence[ast.stmt], name: str, test: Te
     return "\n".join([*lines[: first.lineno - 1], inside, *lines[first.lineno - 1 :]])
 
 
-def _from_lambda(node: ast.Lambda, closure: Sequence[ast.stmt], name: str, test: Test) -> str:
+def _from_lambda(node: ast.Lambda, closure: Sequence[ast.stmt], name: str, test: TestFile) -> str:
     body = [*(source(statement, test) for statement in closure), f"return {expression(node.body, test)}"]
     return f"def {name}({ast.unparse(node.args)}):\n" + textwrap.indent("\n".join(body), _INDENT)
 
@@ -104,8 +104,8 @@ def _is_only(statement: ast.Assign, name: str) -> bool:
     )
 
 
-def names_in_use(test: Test) -> set[str]:
-    """The names that a claim must not take: those of the file's imports, functions and other module variables."""
+def names_in_use(test: TestFile) -> set[str]:
+    """The names that a claim must not take: imports, functions and variables of the file."""
     imported = [
         a.asname or a.name for n in ast.walk(test.tree) if isinstance(n, (ast.Import, ast.ImportFrom)) for a in n.names
     ]
@@ -118,7 +118,7 @@ def _joined(title: str, name: str) -> str:
 
 
 def _unused(name: str, taken: set[str]) -> str:
-    """The name, changed if something else has it."""
+    """The name, changed if it is taken."""
     return _numbered(name if name not in taken else f"{name}_claim", taken)
 
 
@@ -137,7 +137,7 @@ def _says(text: str, statement: ast.stmt) -> bool:
 
 
 def _undocumented(statement: ast.stmt) -> str:
-    """What a statement says but for docstrings, which may be moved."""
+    """The syntax tree of a statement without docstrings, which may be moved."""
     copied = ast.parse(ast.unparse(statement))
     for node in ast.walk(copied):
         if isinstance(node, _Documented) and ast.get_docstring(node) is not None:

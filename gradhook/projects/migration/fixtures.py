@@ -1,11 +1,11 @@
-"""What does a class of tests give to each test as ``self``?"""
+"""Read the attributes that a test class sets up on ``self``."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
 
-from gradhook.projects.migration.fragments import Stuck
+from gradhook.projects.migration.fragments import CannotMigrate
 
 _BEFORE = ("setUp", "setup_method", "setup")
 _Given = ast.Assign | ast.AnnAssign
@@ -13,17 +13,17 @@ _SELF = 'self = type("Self", (), {})()'
 
 
 def set_up(owner: ast.ClassDef, users: Iterable[ast.AST]) -> list[ast.stmt]:
-    """The statements that give ``self`` what the users read of it.
+    """The statements that set the attributes of ``self`` that the users read.
 
     Raises:
-        Stuck: it is not the method that runs before each test that gives it, in so many words.
+        CannotMigrate: it is not the method that runs before each test that gives it, in so many words.
     """
     method = next((node for node in owner.body if isinstance(node, ast.FunctionDef) and node.name in _BEFORE), None)
     body = method.body if method else []
     given = {name for statement in body if isinstance(statement, _Given) for name in _own(statement, ast.Store)}
     read = {name for user in (*users, *body) for name in _own(user, ast.Load)}
     if missing := read - given:
-        raise Stuck(f"it needs the test's `self.{min(missing)}`")
+        raise CannotMigrate(f"it needs the test's `self.{min(missing)}`")
     return [*ast.parse(_SELF).body, *body]
 
 

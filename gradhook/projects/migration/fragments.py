@@ -1,4 +1,4 @@
-"""Which records lead from a call in a test to a claim?"""
+"""The records that lead from a call in a test to a claim."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Status(StrEnum):
-    """What became of a call."""
+    """The outcome of a translation."""
 
     TRANSLATED = "translated"
     BY_HAND = "by hand"
@@ -19,7 +19,7 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True)
-class Test:
+class TestFile:
     """A file of tests."""
 
     name: str
@@ -28,13 +28,13 @@ class Test:
 
     @cached_property
     def lines(self) -> list[str]:
-        """As the parser counts them: a form feed ends no line."""
+        """The lines as the parser counts them: a form feed ends no line."""
         return self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 @dataclass(frozen=True)
 class Call:
-    """A call that asks for derivatives to be checked, with the nodes around it, outermost (the module) first.
+    """A gradient check with the nodes around it, outermost (the module) first.
 
     ``kind`` is one of the four names; ``foreign``, if set, is the reason why the call is none of JAX's or chex's.
     """
@@ -51,14 +51,14 @@ class Call:
 
     @property
     def title(self) -> str:
-        """The names of the test that the call stands in."""
+        """The names of the test that contains the call."""
         named = (n.name for n in self.around if isinstance(n, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)))
         return ".".join(named) or "module"
 
 
 @dataclass(frozen=True)
-class Pieces:
-    """What an expression depends on, in the order of the file."""
+class Fragments:
+    """The statements that an expression depends on, in the order of the file."""
 
     local: tuple[ast.stmt, ...] = ()
     """Statements of the functions around it."""
@@ -68,8 +68,8 @@ class Pieces:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What a call comes to: code that stands for it, or a suggestion, and what a reader should know."""
+class Translation:
+    """The translation of a call: code or a suggestion, and notes for the reader."""
 
     line: int
     title: str
@@ -81,5 +81,5 @@ class Answer:
     imports: tuple[str, ...] = ()
 
 
-class Stuck(Exception):
-    """Why a call cannot be translated by its text alone."""
+class CannotMigrate(Exception):
+    """The reason why a call cannot be translated from its text alone."""

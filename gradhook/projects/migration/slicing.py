@@ -1,7 +1,7 @@
-"""Which statements of a test does an expression depend on, and can they stand without the test?
+"""Find the statements of a test that an expression depends on, as a backward slice.
 
-A backward slice: from the call upwards through the blocks around it, then through the module. What only running the
-test would tell (a fixture, a loop's variable, ``self``) raises ``Stuck`` with the reason.
+From the call upwards through the blocks around it, then through the module. What is only known at run time (a fixture,
+a loop's variable, ``self``) raises ``CannotMigrate`` with the reason.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from gradhook.projects.migration.fixtures import set_up
-from gradhook.projects.migration.fragments import Call, Pieces, Stuck, Test
+from gradhook.projects.migration.fragments import Call, CannotMigrate, Fragments, TestFile
 from gradhook.projects.migration.variables import binds, free, parameters
 
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -20,23 +20,23 @@ _BUILT_IN = frozenset(dir(builtins))
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 
 
-def pieces(expressions: Iterable[ast.expr], call: Call, test: Test) -> Pieces:
-    """What the expressions, which stand in the call, depend on.
+def fragments_of(expressions: Iterable[ast.expr], call: Call, test: TestFile) -> Fragments:
+    """The statements that the expressions of a call depend on.
 
     Raises:
-        Stuck: something that the text of the file does not tell.
+        CannotMigrate: something is only known when the test runs.
     """
     wanted = tuple(expressions)
     local, needed = _upwards(wanted, call)
     found, lost = _module(needed, test.tree)
     if lost:
-        raise Stuck(f"`{min(lost)}` is not defined in the file")
+        raise CannotMigrate(f"`{min(lost)}` is not defined in the file")
     imports = [line for statement in (*found, *local) for line in _imported(statement, needed | _names(found, local))]
-    return Pieces(_plain(local), _plain(found), tuple(dict.fromkeys(imports)))
+    return Fragments(_plain(local), _plain(found), tuple(dict.fromkeys(imports)))
 
 
 def _upwards(wanted: tuple[ast.expr, ...], call: Call) -> tuple[list[ast.stmt], set[str]]:
-    """The statements before the call that the expressions need, in order, and the names that are still open."""
+    """The needed statements before the call, in order, and the names that are still undefined."""
     needed = {name for expression in wanted for name in free(expression)}
     taken: list[ast.stmt] = []
     around = (*call.around, call.node)
@@ -58,7 +58,7 @@ def _is_method(outer: ast.AST, around: tuple[ast.AST, ...]) -> bool:
 
 
 def _before(outer: ast.AST, inner: ast.AST) -> list[ast.stmt]:
-    """The statements of a block in front of one of them."""
+    """The statements of a block before one of them."""
     for field in _BLOCKS:
         block = getattr(outer, field, None)
         if isinstance(block, list) and any(statement is inner for statement in block):
@@ -67,14 +67,14 @@ def _before(outer: ast.AST, inner: ast.AST) -> list[ast.stmt]:
 
 
 def _take(statement: ast.stmt, needed: set[str], taken: list[ast.stmt]) -> set[str]:
-    """Keep the statement if it gives or changes something needed; what is needed above it."""
+    """Keep the statement if it binds or changes a needed name; return what is needed above it."""
     bound = binds(statement)
     changed = _changed(statement)
     if not needed & (bound | changed):
         return needed
     if not isinstance(statement, (*_SIMPLE, ast.Import, ast.ImportFrom)) and bound & needed:
         name, kind = min(bound & needed), type(statement).__name__.lower()
-        raise Stuck(f"`{name}` comes from the `{kind}` on line {statement.lineno}")
+        raise CannotMigrate(f"`{name}` comes from the `{kind}` on line {statement.lineno}")
     taken.append(statement)
     keeps = isinstance(statement, ast.AugAssign) or not bound
     return (needed if keeps else needed - bound) | free(statement) - (bound if _defines(statement) else set())
@@ -85,7 +85,10 @@ def _defines(statement: ast.stmt) -> bool:
 
 
 def _changed(statement: ast.stmt) -> set[str]:
-    """What a statement may change in place: ``x[0] = …``, ``rng.seed(0)``, ``@f.defjvp``; not what asserts look at."""
+    """The names that a statement may change in place.
+
+    ``x[0] = …``, ``rng.seed(0)``, ``@f.defjvp``; reads in assertions do not count.
+    """
     match statement:
         case ast.FunctionDef(decorator_list=marks):
             return {_root(mark) for mark in marks if isinstance(mark, ast.Attribute) and _is_change(mark)}
@@ -104,7 +107,7 @@ def _is_change(function: ast.Attribute) -> bool:
 
 
 def _inside(target: ast.expr) -> set[str]:
-    """The names of which a target changes an item or an attribute."""
+    """The names whose item or attribute a target changes."""
     return {_root(n) for n in ast.walk(target) if isinstance(n, (ast.Attribute, ast.Subscript)) and _is_stored(n)}
 
 
@@ -119,7 +122,7 @@ def _root(node: ast.expr) -> str:
 
 
 def _cross(outer: ast.AST, needed: set[str], *, in_class: bool) -> None:
-    """Refuse what a block around the call provides and the text does not tell."""
+    """Refuse names that a block around the call provides at run time."""
     match outer:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
             _parameters(outer, needed - {"self"} if in_class else needed)
@@ -137,7 +140,7 @@ def _cross(outer: ast.AST, needed: set[str], *, in_class: bool) -> None:
 def _given(target: ast.expr, needed: set[str], how: str) -> None:
     names = {node.id for node in ast.walk(target) if isinstance(node, ast.Name)} & needed
     if names:
-        raise Stuck(f"`{min(names)}` is {how}")
+        raise CannotMigrate(f"`{min(names)}` is {how}")
 
 
 def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, needed: set[str]) -> None:
@@ -147,12 +150,12 @@ def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, n
     whose = f"`{function.name}`" if not isinstance(function, ast.Lambda) else "a lambda"
     marks = "" if isinstance(function, ast.Lambda) else " ".join(map(ast.unparse, function.decorator_list))
     if "param" in marks.lower():
-        raise Stuck(f"`{name}` comes from the parametrization of {whose}: write one case for each value")
-    raise Stuck(f"`{name}` is a parameter of {whose}")
+        raise CannotMigrate(f"`{name}` comes from the parametrization of {whose}: write one case for each value")
+    raise CannotMigrate(f"`{name}` is a parameter of {whose}")
 
 
 def _module(needed: set[str], tree: ast.Module) -> tuple[list[ast.stmt], set[str]]:
-    """The statements of the module that the names need, in order, and the names that it does not explain."""
+    """The module's statements that the names need, in order, and the names without a definition."""
     meanings = [(statement, binds(statement) | _changed(statement)) for statement in tree.body]
     found: set[int] = set()
     todo, done = set(needed), set[str]()
@@ -175,7 +178,7 @@ def _module(needed: set[str], tree: ast.Module) -> tuple[list[ast.stmt], set[str
 
 def _refuse_compound(statement: ast.stmt, name: str) -> None:
     if not isinstance(statement, (*_SIMPLE, ast.Import, ast.ImportFrom)):
-        raise Stuck(f"`{name}` comes from the `{type(statement).__name__.lower()}` on line {statement.lineno}")
+        raise CannotMigrate(f"`{name}` comes from the `{type(statement).__name__.lower()}` on line {statement.lineno}")
 
 
 def _names(*groups: list[ast.stmt]) -> set[str]:
@@ -185,7 +188,7 @@ def _names(*groups: list[ast.stmt]) -> set[str]:
 
 
 def _imported(statement: ast.stmt, needed: set[str]) -> list[str]:
-    """Each import of a statement on its own, if it is needed."""
+    """Each needed import of a statement as a line of its own."""
     if not isinstance(statement, (ast.Import, ast.ImportFrom)):
         return []
     wanted = [a for a in statement.names if a.name == "*" or (a.asname or a.name.partition(".")[0]) in needed]

@@ -1,4 +1,4 @@
-"""Which claim says what a call says, and what is left for somebody to do where the text does not tell?"""
+"""Translate a gradient check to a claim, or to a suggestion where the text is not enough."""
 
 from __future__ import annotations
 
@@ -6,32 +6,34 @@ import ast
 import re
 
 from gradhook.projects.migration import call_arguments, codegen
-from gradhook.projects.migration.call_arguments import Asked
+from gradhook.projects.migration.call_arguments import CallArguments
 from gradhook.projects.migration.calls import imports
-from gradhook.projects.migration.fragments import Answer, Call, Status, Stuck, Test
-from gradhook.projects.migration.slicing import pieces
+from gradhook.projects.migration.fragments import Call, CannotMigrate, Status, TestFile, Translation
+from gradhook.projects.migration.slicing import fragments_of
 
 _CHEX = "chex replaces stop_gradient by ones during the check; here it stays what it is"
 _REFUSES = re.compile(r"\b(raises|assertRaises\w*)\b")
 _NOT_RUN = re.compile(r"\b(skip|xfail|expectedFailure)\b")
 
 
-def translate(call: Call, test: Test, taken: set[str], *, tolerances: bool) -> Answer:
-    """What the call comes to; names that are given away are added to ``taken``."""
-    if reason := call.foreign or _pointless(call):
-        return Answer(call.node.lineno, call.title, Status.LEFT_ALONE, reason)
+def translate(call: Call, test: TestFile, taken: set[str], *, tolerances: bool) -> Translation:
+    """The translation of a call; names that it uses are added to ``taken``."""
+    if reason := call.foreign or _why_not_checked(call):
+        return Translation(call.node.lineno, call.title, Status.LEFT_ALONE, reason)
     try:
-        asked = call_arguments.asked(call)
-    except Stuck as stuck:
-        return Answer(call.node.lineno, call.title, Status.BY_HAND, str(stuck), "gradcheck(args=(...,))(...)")
+        arguments = call_arguments.arguments(call)
+    except CannotMigrate as error:
+        return Translation(call.node.lineno, call.title, Status.BY_HAND, str(error), "gradcheck(args=(...,))(...)")
     try:
-        return _claim(call, asked, test, taken, tolerances)
-    except Stuck as stuck:
-        return Answer(call.node.lineno, call.title, Status.BY_HAND, str(stuck), _suggestion(call, asked, tolerances))
+        return _claim(call, arguments, test, taken, tolerances)
+    except CannotMigrate as error:
+        return Translation(
+            call.node.lineno, call.title, Status.BY_HAND, str(error), _suggestion(call, arguments, tolerances)
+        )
 
 
-def _pointless(call: Call) -> str:
-    """Why the call asks for no claim: it is meant to fail, or is never run."""
+def _why_not_checked(call: Call) -> str:
+    """The reason why the call needs no claim: it is meant to fail, or is never run; else empty."""
     for node in call.around:
         if isinstance(node, (ast.With, ast.AsyncWith)):
             if any(_REFUSES.search(ast.unparse(item.context_expr)) for item in node.items):
@@ -43,47 +45,48 @@ def _pointless(call: Call) -> str:
     return ""
 
 
-def _claim(call: Call, asked: Asked, test: Test, taken: set[str], tolerances: bool) -> Answer:
+def _claim(call: Call, arguments: CallArguments, test: TestFile, taken: set[str], tolerances: bool) -> Translation:
     """The claim as code.
 
     Raises:
-        Stuck: it depends on what only running the test would tell.
+        CannotMigrate: it depends on something that is only known at run time.
     """
-    words, notes = call_arguments.options(call, asked, tolerances=tolerances)
-    if "rule" in asked.said:
-        _refuse_rule(call, asked, test)
-    wanted = [asked.said[name] for name in ("atol", "rtol", "eps") if tolerances and name in asked.said]
-    subject = pieces([asked.function], call, test)
-    inputs = pieces([asked.inputs], call, test)
-    close = pieces(wanted, call, test)
+    words, notes = call_arguments.options(call, arguments, tolerances=tolerances)
+    if "rule" in arguments.by_name:
+        _refuse_rule(call, arguments, test)
+    wanted = [arguments.by_name[name] for name in ("atol", "rtol", "eps") if tolerances and name in arguments.by_name]
+    subject = fragments_of([arguments.function], call, test)
+    inputs = fragments_of([arguments.inputs], call, test)
+    close = fragments_of(wanted, call, test)
     if close.local:
-        raise Stuck("a tolerance is computed in the test")
+        raise CannotMigrate("a tolerance is computed in the test")
     shared = (*subject.shared, *inputs.shared, *close.shared)
     title = codegen.title(call)
-    given, before = codegen.inputs(asked.inputs, inputs.local, f"{title}_args", test, taken)
-    text = codegen.subject(asked.function, subject.local, title, ", ".join([f"args={given}", *words]), test, taken)
+    given, before = codegen.inputs(arguments.inputs, inputs.local, f"{title}_args", test, taken)
+    text = codegen.subject(arguments.function, subject.local, title, ", ".join([f"args={given}", *words]), test, taken)
     text = f"{before}\n\n\n{text}" if before else text
     imported = (*subject.imports, *inputs.imports, *close.imports)
-    notes += [_CHEX] * (call.kind == "assert_numerical_grads")
-    return Answer(call.node.lineno, call.title, Status.TRANSLATED, "", text, tuple(notes), shared, imported)
+    if call.kind == "assert_numerical_grads":
+        notes.append(_CHEX)
+    return Translation(call.node.lineno, call.title, Status.TRANSLATED, "", text, tuple(notes), shared, imported)
 
 
-def _refuse_rule(call: Call, asked: Asked, test: Test) -> None:
-    rule = asked.said["rule"]
+def _refuse_rule(call: Call, arguments: CallArguments, test: TestFile) -> None:
+    rule = arguments.by_name["rule"]
     if isinstance(rule, ast.Name):
         rule = call_arguments.assigned(rule.id, call) or rule
-    if not call_arguments.needs_no_rule(call, asked, rule, imports(test.tree)):
-        raise Stuck(
-            f"it checks a rule of its own, `{ast.unparse(asked.said['rule'])}`: give it to jax.custom_{call.kind[-3:]}"
-        )
+    if not call_arguments.needs_no_rule(call, arguments, rule, imports(test.tree)):
+        own = ast.unparse(arguments.by_name["rule"])
+        raise CannotMigrate(f"it checks a rule of its own, `{own}`: give it to jax.custom_{call.kind[-3:]}")
 
 
-def _suggestion(call: Call, asked: Asked, tolerances: bool) -> str:
-    """One line that parses, in which the unknown names still stand."""
+def _suggestion(call: Call, arguments: CallArguments, tolerances: bool) -> str:
+    """One line of valid Python in which the unknown names remain."""
     try:
-        words, _ = call_arguments.options(call, asked, tolerances=tolerances)
-    except Stuck:
-        words = [f"{name}={ast.unparse(asked.said[name])}" for name in ("order", "modes") if name in asked.said]
-    function = ast.unparse(asked.function)
-    applied = f"({function})" if not isinstance(asked.function, ast.Starred) else "(...)"
-    return f"gradcheck({', '.join([f'args={ast.unparse(asked.inputs)}', *words])}){applied}"
+        words, _ = call_arguments.options(call, arguments, tolerances=tolerances)
+    except CannotMigrate:
+        given = {name: arguments.by_name[name] for name in ("order", "modes") if name in arguments.by_name}
+        words = [f"{name}={ast.unparse(value)}" for name, value in given.items()]
+    function = ast.unparse(arguments.function)
+    applied = f"({function})" if not isinstance(arguments.function, ast.Starred) else "(...)"
+    return f"gradcheck({', '.join([f'args={ast.unparse(arguments.inputs)}', *words])}){applied}"

@@ -1,4 +1,4 @@
-"""Which names does a piece of code take from outside itself, and to which does it give a meaning?"""
+"""Find the free and the bound names of a piece of code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def free(node: ast.AST) -> set[str]:
 
 
 def binds(statement: ast.AST) -> set[str]:
-    """The names that a statement gives a meaning to, in its own scope."""
+    """The names that a statement binds in its own scope."""
     return set(_stores(statement))
 
 

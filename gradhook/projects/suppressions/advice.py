@@ -1,4 +1,4 @@
-"""The setting ``advice``: what lies beyond a claim stays as it is, is a failure, or is left out."""
+"""Apply the setting ``advice``: it is kept, counts as a failure, or is left out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gradhook.config.settings import level_of
 from gradhook.model.results import Finding, Outcome, TargetReport, Verdict, gravest_first, worst
 
 
-def raised(report: TargetReport, config: Config) -> TargetReport:
+def advice_as_errors(report: TargetReport, config: Config) -> TargetReport:
     """The report with the advice that counts as an error turned into failures."""
     if not any(_is_error(finding, config) for finding in report.findings):
         return report
@@ -19,7 +19,7 @@ def raised(report: TargetReport, config: Config) -> TargetReport:
     return replace(report, outcomes=outcomes, findings=findings, verdict=verdict)
 
 
-def left_out(finding: Finding, config: Config) -> str:
+def setting_that_ignores(finding: Finding, config: Config) -> str:
     """The setting that leaves out this advice, in words; empty when none does."""
     is_left = finding.verdict is Verdict.ADVICE and _level(finding, config) == "ignore"
     return f"advice ({config.origins['advice']})" if is_left else ""

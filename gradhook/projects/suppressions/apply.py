@@ -1,4 +1,4 @@
-"""What is left of the report about a target without what somebody asked not to hear?"""
+"""Remove ignored findings from the report about a target."""
 
 from __future__ import annotations
 
@@ -7,48 +7,48 @@ from dataclasses import replace
 
 from gradhook.model.report import Ignored
 from gradhook.model.results import Finding, Outcome, TargetReport, Verdict, gravest_first, worst
-from gradhook.projects.suppressions.advice import left_out, raised
-from gradhook.projects.suppressions.sources import Spot, Wishes, is_selected
+from gradhook.projects.suppressions.advice import advice_as_errors, setting_that_ignores
+from gradhook.projects.suppressions.sources import Location, Suppressions, is_selected
 
 _DERIVATIVE = frozenset({"GRD101", "GRD102", "GRD103", "GRD201", "GRD202"})
 """The questions whose pass is what a green target stands for."""
-IsHeard = Callable[[Finding], bool]
+KeepFinding = Callable[[Finding], bool]
 
 
-def without(report: TargetReport, wishes: Wishes) -> tuple[TargetReport, tuple[Ignored, ...]]:
-    """The report without ignored findings, and these; the verdict is that of the rest."""
-    report, select = raised(report, wishes.config), wishes.config.settings.select
+def filter_report(report: TargetReport, suppressions: Suppressions) -> tuple[TargetReport, tuple[Ignored, ...]]:
+    """The report without ignored findings, and these; its verdict is that of the rest."""
+    report, select = advice_as_errors(report, suppressions.config), suppressions.config.settings.select
 
-    def by(finding: Finding) -> str:
-        said = wishes.by(finding.code, spots(report, finding), report.ignore)
-        return said or left_out(finding, wishes.config)
+    def source_of(finding: Finding) -> str:
+        source = suppressions.source_of(finding.code, locations(report, finding), report.ignore)
+        return source or setting_that_ignores(finding, suppressions.config)
 
-    def is_heard(finding: Finding) -> bool:
-        return is_selected(finding.code, select) and not by(finding)
+    def is_kept(finding: Finding) -> bool:
+        return is_selected(finding.code, select) and not source_of(finding)
 
-    outcomes = tuple(_outcome(outcome, is_heard, wishes) for outcome in report.outcomes)
-    findings = tuple(filter(is_heard, report.findings))
+    outcomes = tuple(_outcome(outcome, is_kept, suppressions) for outcome in report.outcomes)
+    findings = tuple(filter(is_kept, report.findings))
     if len(findings) == len(report.findings) and all(a is b for a, b in zip(outcomes, report.outcomes, strict=True)):
         return report, ()
-    gone = [f for f in report.findings if is_selected(f.code, select) and not is_heard(f)]
+    gone = [f for f in report.findings if is_selected(f.code, select) and not is_kept(f)]
     rest = _rest(report, outcomes, findings)
     answers = [finding for finding in gone if finding.verdict is not Verdict.ADVICE]
-    rest = _unjudged(rest, answers) if answers and rest.verdict is Verdict.PASS else rest
-    return rest, tuple(_ignored(finding, by(finding), report) for finding in gone)
+    rest = _without_verdict(rest, answers) if answers and rest.verdict is Verdict.PASS else rest
+    return rest, tuple(_ignored(finding, source_of(finding), report) for finding in gone)
 
 
-def spots(report: TargetReport, finding: Finding) -> list[Spot]:
-    """Where a comment may speak of a finding: its own line, and those of the target's decorator and ``def``."""
+def locations(report: TargetReport, finding: Finding) -> list[Location]:
+    """The lines where a comment may ignore a finding: its own, the decorator's and the ``def``."""
     target = report.target
     lines = {*target.lines, target.line, *(() if target.mark_path else (target.mark,))}
     own = [(finding.path, finding.line)] if finding.path else []
     return [*own, *((target.path, line) for line in sorted(lines))]
 
 
-def _outcome(outcome: Outcome, is_heard: IsHeard, wishes: Wishes) -> Outcome:
-    """An answer of which nothing is left counts as not asked."""
-    kept = tuple(filter(is_heard, outcome.findings))
-    select = wishes.config.settings.select
+def _outcome(outcome: Outcome, is_kept: KeepFinding, suppressions: Suppressions) -> Outcome:
+    """The outcome with the findings that remain; skipped when none does."""
+    kept = tuple(filter(is_kept, outcome.findings))
+    select = suppressions.config.settings.select
     if len(kept) == len(outcome.findings) and (kept or is_selected(outcome.code, select)):
         return outcome
     only_advice = {finding.verdict for finding in outcome.findings} == {Verdict.ADVICE}
@@ -60,7 +60,7 @@ def _outcome(outcome: Outcome, is_heard: IsHeard, wishes: Wishes) -> Outcome:
 
 
 def _why(outcome: Outcome, select: Sequence[str]) -> str:
-    """Which findings an answer has lost, and how."""
+    """The findings that an outcome has lost, and the reason."""
     codes = list(dict.fromkeys(f.code for f in outcome.findings))
     ignored = [code for code in codes if is_selected(code, select)]
     if ignored:
@@ -79,8 +79,8 @@ def _rest(report: TargetReport, outcomes: tuple[Outcome, ...], findings: tuple[F
     )  # fmt: skip
 
 
-def _unjudged(report: TargetReport, gone: Sequence[Finding]) -> TargetReport:
-    """A pass says that the derivative is as claimed: where every answer about it is ignored, nothing is said."""
+def _without_verdict(report: TargetReport, gone: Sequence[Finding]) -> TargetReport:
+    """Skip a target when every finding about its derivative is ignored: nothing was verified."""
     if any(outcome.code in _DERIVATIVE and outcome.verdict is Verdict.PASS for outcome in report.outcomes):
         return report
     codes = list(dict.fromkeys(finding.code for finding in gone))
@@ -90,7 +90,7 @@ def _unjudged(report: TargetReport, gone: Sequence[Finding]) -> TargetReport:
 
 
 def _nothing(report: TargetReport, outcomes: tuple[Outcome, ...]) -> Outcome:
-    """A target of which nothing is left must not look green."""
+    """An undecided outcome for a target of which nothing is left: it must not pass."""
     reasons = "; ".join(dict.fromkeys(o.note for o in outcomes if o.note))
     finding = Finding(
         "GRD410", Verdict.UNDECIDED, f"nothing was tested: {reasons}", path=report.target.path, line=report.target.line,

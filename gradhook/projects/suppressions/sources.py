@@ -1,4 +1,4 @@
-"""Who does not want to hear of a code at a place: a comment, the annotation, a setting for the file, or for all?"""
+"""Look up the source that ignores a code at a place: comment, annotation or setting."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from gradhook.scan import Scan
 from gradhook.scan.comments import Comment, comments
 from gradhook.scan.globs import excluder
 
-Spot = tuple[str, int | None]
+Location = tuple[str, int | None]
 """A path from the project's root, and a line."""
-Said = tuple[Comment, str]
+UsedComment = tuple[Comment, str]
 """A comment and the one of its codes that silenced something."""
 COULD_NOT_RUN = "GRD9"
 
 
 def is_selected(code: str, select: Sequence[str]) -> bool:
-    """Whether a code is asked about at all; that something could not run is always said."""
+    """Whether a code is selected; findings that something could not run always are."""
     return not select or code.startswith((COULD_NOT_RUN, *select))
 
 
 @dataclass(frozen=True)
-class Wishes:
-    """All that is said about silence in one project; ``used`` gathers the comments that were heeded.
+class Suppressions:
+    """All suppressions of one project; ``used`` collects the comments that ignored something.
 
-    ``commented`` has the comments of the files that were scanned, and of others once they are asked for.
+    ``commented`` has the comments of the scanned files, and of others once they are read.
     """
 
     config: Config
     commented: dict[str, dict[int, Comment]]
-    used: set[Said] = field(default_factory=set)
+    used: set[UsedComment] = field(default_factory=set)
 
     @classmethod
-    def of(cls, config: Config, scan: Scan) -> Wishes:
-        """The wishes of a project's settings and of the files that were scanned."""
+    def of(cls, config: Config, scan: Scan) -> Suppressions:
+        """The suppressions of a project's settings and of the scanned files."""
         by_path: dict[str, dict[int, Comment]] = {}
         for comment in scan.comments:
             by_path.setdefault(comment.path, {})[comment.line] = comment
@@ -48,30 +48,32 @@ class Wishes:
         """The project's folder."""
         return str(self.config.root)
 
-    def by(self, code: str, spots: Iterable[Spot], own: Sequence[str] = ()) -> str:
-        """Who silences a code at any of the places, in words; empty when nobody does. The nearest wish is named.
+    def source_of(self, code: str, locations: Iterable[Location], own: Sequence[str] = ()) -> str:
+        """The nearest source that ignores a code at one of the locations, in words; empty if none.
 
-        ``own`` are the codes that the annotation of the target wants ignored.
+        ``own`` are the codes in ``ignore=`` of the target's annotation.
         """
         if code.startswith(COULD_NOT_RUN):
             return ""
-        places = list(dict.fromkeys(spots))
-        said = [place for place in places if self._comment(code, place)]
-        if said:
-            return f"comment {said[0][0]}:{said[0][1]}"
+        places = list(dict.fromkeys(locations))
+        commented = [place for place in places if self._comment(code, place)]
+        if commented:
+            return f"comment {commented[0][0]}:{commented[0][1]}"
         if _matches(code, own):
             return "ignore= of the annotation"
         return self._setting(code, [path for path, _ in places])
 
-    def _comment(self, code: str, spot: Spot) -> bool:
-        path, line = spot
-        found = self._comments(path).get(line) if line else None
-        heeded = [prefix for prefix in found.codes if is_specific(prefix) and code.startswith(prefix)] if found else []
-        self.used.update((found, prefix) for prefix in heeded if found)
-        return bool(heeded)
+    def _comment(self, code: str, location: Location) -> bool:
+        path, line = location
+        comment = self._comments(path).get(line) if line else None
+        if comment is None:
+            return False
+        matching = [prefix for prefix in comment.codes if is_specific(prefix) and code.startswith(prefix)]
+        self.used.update((comment, prefix) for prefix in matching)
+        return bool(matching)
 
     def _comments(self, path: str) -> Mapping[int, Comment]:
-        """Of a file outside the scan too: a helper that a finding points into."""
+        """The comments of a file, also of one outside the scan that a finding points into."""
         if path not in self.commented:
             self.commented[path] = _read(self.config.root / path, path)
         return self.commented[path]
@@ -86,7 +88,7 @@ class Wishes:
 
 
 def is_specific(prefix: str) -> bool:
-    """Whether a comment's code silences anything: it names one, or a group, of findings."""
+    """Whether a comment's code ignores anything: it names one code or a group of codes."""
     return prefix[:3] == "GRD" and prefix[3:].isdigit() and prefix[3] != "9" and len(prefix) <= 6
 
 

@@ -1,1 +1,1 @@
-"""From a claim's options to the cases that are checked."""
+"""Turn a claim's options into the cases that are checked."""

@@ -1,4 +1,4 @@
-"""What does an annotation ask for: which cases, which demands?
+"""Read an annotation's options: its cases and how they are checked.
 
 Options come from a decorator as Python objects, or from the configuration as TOML. Every mistake in them is named with
 its remedy before anything runs.
@@ -16,10 +16,10 @@ from typing import Any
 from gradhook.annotations import Case, Raises
 from gradhook.annotations.inputs import Spec
 from gradhook.comparison.judge import Tolerance
-from gradhook.execution.worker.cases.jaxtyping import annotated
+from gradhook.execution.worker.cases.jaxtyping import inputs_from_annotations
 from gradhook.execution.worker.cases.methods import on_instance
 from gradhook.execution.worker.cases.option_expressions import evaluate, reference
-from gradhook.execution.worker.cases.specs import confined, specs
+from gradhook.execution.worker.cases.specs import specs, with_domain
 from gradhook.execution.worker.cases.taken import SHAPES, dtypes
 from gradhook.model.errors import GradhookError
 from gradhook.model.results import CheckSettings
@@ -36,7 +36,7 @@ DEFAULT_CASE, ANNOTATED_CASE = "args", "annotations"
 
 
 def check_options(options: Mapping[str, Any], settings: CheckSettings, surrogate: bool = False) -> CheckOptions:
-    """What is asked of every case; the annotation's own options go before the settings.
+    """The options for every case; the annotation's own take precedence over the settings.
 
     Raises:
         GradhookError: an option has a wrong type or an unknown value.
@@ -68,13 +68,13 @@ def check_options(options: Mapping[str, Any], settings: CheckSettings, surrogate
 
 
 def _switch(name: str, said: Mapping[str, Any]) -> None:
-    """Refuse what is neither true nor false: a word such as "no" would count as true."""
+    """Refuse values other than True and False: a word such as "no" would count as true."""
     if not isinstance(said.get(name, False), bool):
         raise GradhookError(f"{name}={said[name]!r}", f"{name} is True or False")
 
 
 def check_cases(options: Mapping[str, Any], configured: bool, function: Any = None) -> list[CheckCase]:
-    """The cases of a claim, the one of ``args`` first; where none is given, what the annotations describe.
+    """The cases of a claim, ``args`` first; without any, the one that the annotations describe.
 
     Raises:
         GradhookError: there is none, or one of them is not what it should be.
@@ -86,24 +86,24 @@ def check_cases(options: Mapping[str, Any], configured: bool, function: Any = No
         raise GradhookError(f"cases= is a {type(cases).__name__}", 'write cases={"name": (x, y), …}')
     found += [_situation(str(name), given, kink, configured) for name, given in cases.items()]
     if not found:
-        found.append(CheckCase(ANNOTATED_CASE, *annotated(on_instance(function)), kink=kink))
+        found.append(CheckCase(ANNOTATED_CASE, *inputs_from_annotations(on_instance(function)), kink=kink))
     shaped = [replace(one, args=specs(one.args), kwargs=specs(dict(one.kwargs))) for one in found]
-    return confined(shaped, options.get("domain"), function)
+    return with_domain(shaped, options.get("domain"), function)
 
 
 def _direct(options: Mapping[str, Any], configured: bool, function: Any) -> list[CheckCase]:
-    """The case of ``args`` and ``kwargs``; without ``args``, annotations describe what is not given by keyword."""
+    """The case of ``args`` and ``kwargs``; annotations describe missing ``args``."""
     kwargs = _kwargs(options.get("kwargs"), configured)
     if options.get("args") is not None:
         return [CheckCase(DEFAULT_CASE, _args(options["args"], configured), kwargs)]
     if not kwargs:
         return []
-    args, described = annotated(on_instance(function), frozenset(kwargs))
+    args, described = inputs_from_annotations(on_instance(function), frozenset(kwargs))
     return [CheckCase(DEFAULT_CASE, args, {**described, **kwargs})]
 
 
 def ignored(options: Mapping[str, Any]) -> tuple[str, ...]:
-    """The codes, or their beginnings, that the author of a claim does not want to hear of.
+    """The codes, or their prefixes, that a claim ignores.
 
     Raises:
         GradhookError: something else is given, or nothing but ``GRD``, which would be all of them.
@@ -211,7 +211,7 @@ def _wrt(given: Any) -> Any:
 
 
 def _exact_in(given: Any) -> tuple[int | str, ...] | None:
-    """The arguments in which a surrogate is claimed to be exact."""
+    """The arguments in which a surrogate claims to be exact."""
     if given is None:
         return None
     items = given if isinstance(given, (list, tuple)) else [given]

@@ -1,4 +1,4 @@
-"""Which shape do the dimensions of a jaxtyping annotation, ``"batch n+1 3"``, stand for?"""
+"""Compute the shape for the dimensions of a jaxtyping annotation, ``"batch n+1 3"``."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ _FUNCTIONS = {"min": min, "max": max}
 
 
 class Sizes(dict[str, int]):
-    """The size of each name, chosen when it is first read: no two names have the same."""
+    """The size of each name, chosen when it is first read; no two names have the same."""
 
     def __missing__(self, name: str) -> int:
         if name in _FUNCTIONS:
-            raise KeyError(name)  # in an expression it is looked up elsewhere, then
+            raise KeyError(name)  # eval then looks the name up in its globals
         count = len(self)
         self[name] = _FIRST[count] if count < len(_FIRST) else count + 2
         return self[name]
 
 
 def smoothness_of(dimensions: str, sizes: Sizes) -> tuple[int, ...] | None:
-    """The sizes of all dimensions, none for ``...`` and ``*name``; None where one cannot be known.
+    """The sizes of all dimensions but ``...`` and ``*name``; ``None`` if one cannot be computed.
 
     https://docs.kidger.site/jaxtyping/api/array/#shape
     """
@@ -40,6 +40,6 @@ def smoothness_of(dimensions: str, sizes: Sizes) -> tuple[int, ...] | None:
 def _size(text: str, sizes: Sizes) -> int | None:
     try:
         found = eval(text, {"__builtins__": _FUNCTIONS}, sizes)
-    except Exception:  # "{self.width}": only the call itself knows
+    except Exception:  # "{self.width}" is only known at the call
         return None
     return found if isinstance(found, int) else None

@@ -1,6 +1,6 @@
-"""Which inputs do the annotations of a function's parameters describe?
+"""Derive inputs from the annotations of a function's parameters.
 
-jaxtyping's annotations are known by what they carry (``dim_str``, ``dtypes``, ``leaftype``): the library is the
+jaxtyping's annotations are recognised by their attributes (``dim_str``, ``dtypes``, ``leaftype``): the library is the
 project's, and is not imported here. https://docs.kidger.site/jaxtyping/api/array/
 """
 
@@ -26,14 +26,16 @@ _PLAIN: Mapping[Any, Any] = {float: normal(), complex: normal(dtype="complex128"
 _REMEDY = 'write args=(normal(3), …), or annotate it by jaxtyping: Float[Array, "n d"]'
 
 
-def annotated(function: Any, said: frozenset[str] = frozenset()) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Positional and keyword arguments, specs in the places of arrays; each name of a dimension has a size of its own.
+def inputs_from_annotations(
+    function: Any, by_keyword: frozenset[str] = frozenset()
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Positional and keyword arguments with specs in place of arrays; each dimension has its own size.
 
-    Parameters with a default keep it, unless they are annotated as arrays; those that are ``said`` by keyword are
-    left out.
+    Parameters with a default keep it, unless they are annotated as arrays; those that are given ``by_keyword``
+    are left out.
 
     Raises:
-        GradhookError: a parameter without a default says no shape.
+        GradhookError: the annotation of a parameter without a default gives no shape.
     """
     try:
         parameters = signature(function).parameters.values()
@@ -43,7 +45,7 @@ def annotated(function: Any, said: frozenset[str] = frozenset()) -> tuple[tuple[
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
     for place, parameter in enumerate(parameters):
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) or parameter.name in said:
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) or parameter.name in by_keyword:
             continue
         given = _given(parameter, function, sizes)
         if given is UNKNOWN:
@@ -52,13 +54,13 @@ def annotated(function: Any, said: frozenset[str] = frozenset()) -> tuple[tuple[
             kwargs[parameter.name] = given
         else:
             args.append(_constant(given) if parameter.name in kept else given)
-    if not args and not kwargs and not said:
+    if not args and not kwargs and not by_keyword:
         raise GradhookError("no inputs are given", _REMEDY)
     return tuple(args), kwargs
 
 
 def _constant(given: Any) -> Any:
-    """What a function holds fixed is often branched on: a number of Python."""
+    """A Python number for a constant argument: functions often branch on those."""
     return 0.5 if given == normal() else given
 
 
@@ -86,7 +88,7 @@ def _given(parameter: inspect.Parameter, function: Any, sizes: Sizes) -> Any:
 
 
 def _hint(annotation: Any, function: Any) -> Any:
-    """The annotation as an object; one that only a type checker can see says nothing."""
+    """The annotation as an object; ``None`` if it cannot be evaluated."""
     if not isinstance(annotation, str):
         return annotation
     try:
@@ -96,7 +98,7 @@ def _hint(annotation: Any, function: Any) -> Any:
 
 
 def described(hint: Any, sizes: Sizes) -> Any:
-    """What an annotation describes: a spec, a number, or a tree of them; ``UNKNOWN`` where it says no shape."""
+    """The spec, number or tree that an annotation describes; ``UNKNOWN`` if it gives no shape."""
     if _is_array(hint):
         return _array(hint, sizes)
     if isinstance(hint, type) and hint in _PLAIN:
@@ -114,7 +116,7 @@ def described(hint: Any, sizes: Sizes) -> Any:
 
 
 def _container(origin: Any, inner: tuple[Any, ...], sizes: Sizes) -> Any:
-    """Tuples as long as they say, otherwise two entries."""
+    """A tuple of the annotated length, or a container with two entries."""
     if origin is tuple and Ellipsis not in inner:
         parts = [described(hint, sizes) for hint in inner]
     else:
@@ -135,7 +137,7 @@ def _record(hint: Any, sizes: Sizes) -> Any:
         fields = {name: described(hints[name], sizes) for name in names if name in hints}
         known = {name: value for name, value in fields.items() if value is not UNKNOWN}
         return hint(**known)
-    except Exception:  # a constructor that wants something else: the author must give the value
+    except Exception:  # the constructor needs other arguments: the author must give the value
         return UNKNOWN
 
 

@@ -1,4 +1,4 @@
-"""The instance that a method is called on, where the arguments of its claim leave it out."""
+"""Supply the instance for a method whose arguments leave it out."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from gradhook.numerics.jaxpr.source import signature, user_function
 _DRAWN = {"full": "full(…)"}
 
 
-def bound(function: Callable[..., Any], check_case: CheckCase) -> Callable[..., Any]:
-    """The function, on an instance of its class where it is a method and the arguments have none.
+def bound_to_instance(function: Callable[..., Any], check_case: CheckCase) -> Callable[..., Any]:
+    """The function, bound to an instance of its class if it is a method and the arguments have none.
 
     Raises:
         GradhookError: its class cannot be built without arguments.
@@ -27,7 +27,7 @@ def bound(function: Callable[..., Any], check_case: CheckCase) -> Callable[..., 
 
 
 def on_instance(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, on an instance of its class where it is a method: nothing gives arguments.
+    """The function, bound to an instance of its class if it is a method without any arguments.
 
     Raises:
         GradhookError: its class cannot be built without arguments.
@@ -36,7 +36,7 @@ def on_instance(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def lacks_instance(function: Any, check_case: CheckCase) -> bool:
-    """Whether a method's arguments are right but for the instance, which is neither an array nor a number."""
+    """Whether only the instance is missing in a method's arguments; it is no array and no number."""
     args = check_case.args
     if owner(function) is None or not _binds(function, (None, *args), check_case):
         return False
@@ -45,7 +45,7 @@ def lacks_instance(function: Any, check_case: CheckCase) -> bool:
 
 
 def owner(function: Any) -> type | None:
-    """The class of which a function is a plain method; None for static, class and bound methods."""
+    """The class of a plain method; ``None`` for static, class and bound methods and functions."""
     inner = user_function(function)
     *outer, name = str(getattr(inner, "__qualname__", "")).split(".")
     found: Any = sys.modules.get(str(getattr(inner, "__module__", "")))

@@ -1,4 +1,4 @@
-"""What does a text in the configuration stand for: an input expression, a literal, or something importable?"""
+"""Evaluate texts of the configuration: input expressions, literals, importable names."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def evaluate(value: Any) -> Any:
 
 
 def reference(value: Any) -> Any:
-    """What ``"pkg.mod:name"`` names; anything that is no text is itself.
+    """The object that ``"pkg.mod:name"`` names; other values are returned as they are.
 
     Raises:
         GradhookError: nothing of that name can be imported.
@@ -74,7 +74,7 @@ def _text(text: str) -> Any:
 
 
 def _node(node: ast.expr) -> Any:
-    """An expression made of input specs, numbers and containers; nothing else is called or looked up."""
+    """Evaluate an expression of input specs, numbers and containers; no other call is made."""
     match node:
         case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords) if name in SPECS:
             return SPECS[name](*map(_node, args), **{k.arg: _node(k.value) for k in keywords if k.arg})

@@ -1,6 +1,6 @@
-"""What else than a spec stands for an input to be drawn, and which domain does the author give to an argument?
+"""Read ``jax.ShapeDtypeStruct`` as specs, and apply ``domain=``.
 
-``jax.ShapeDtypeStruct`` says a shape: so parameters of any library can be given as ``jax.eval_shape(init, key)``.
+Parameters of any library can so be given as ``jax.eval_shape(init, key)``.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def _spec(leaf: Any) -> Any:
     return inputs.integers(leaf.shape, low=0, high=2, dtype=name)
 
 
-def confined(found: list[CheckCase], domain: Any, function: Any) -> list[CheckCase]:
-    """The situations with what is drawn from the whole line drawn from the domain of its argument.
+def with_domain(found: list[CheckCase], domain: Any, function: Any) -> list[CheckCase]:
+    """The cases, with the inputs of ``normal`` drawn from the domain of their argument.
 
     Raises:
         GradhookError: ``domain`` is no mapping of arguments to domains, or none of an argument's values is drawn.

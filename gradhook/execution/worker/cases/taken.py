@@ -1,4 +1,4 @@
-"""The dtypes and shapes in which a custom rule is claimed to work, beyond those of every claim."""
+"""Read the dtypes and shapes in which a custom rule is claimed to work."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a result depends on: files, modules, environment variables."""
+"""Record the dependencies of a result: files, modules, environment variables."""

@@ -1,4 +1,4 @@
-"""On which data files does an annotation say that its function depends?"""
+"""Read ``depends_on=``: the data files that a function depends on."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def patterns(options: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def files(options: Mapping[str, Any], base: str) -> tuple[str, ...]:
-    """The files that the patterns mean, as seen from the folder ``base``.
+    """The files that the patterns match from the folder ``base``.
 
     Raises:
         GradhookError: a pattern means none, or is no text.

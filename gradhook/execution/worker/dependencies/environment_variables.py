@@ -1,4 +1,4 @@
-"""Which environment variables does the user's own code read?"""
+"""Record the environment variables that the user's code reads."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Any
 from gradhook.execution.cache.fingerprints import is_foreign, is_standard
 
 
-def heard() -> set[str]:
-    """A set that is filled with the names of the variables that the user's code reads from now on.
+def names_read() -> set[str]:
+    """A set that fills with the names of the variables that the user's code reads from now on.
 
-    ``os.environ`` asks a dictionary of its own; a dictionary that remembers what it was asked takes its place. Where
-    Python keeps it elsewhere, nothing is heard.
+    The dictionary inside ``os.environ`` is replaced by one that records its keys. Where Python keeps the values
+    elsewhere, nothing is recorded.
     """
     names: set[str] = set()
     inner = getattr(os.environ, "_data", None)
     if type(inner) is dict:
-        os.environ._data = _Listening(inner, names)  # type: ignore[attr-defined]
+        os.environ._data = _RecordingDict(inner, names)  # type: ignore[attr-defined]
     return names
 
 
-class _Listening(dict[Any, Any]):
+class _RecordingDict(dict[Any, Any]):
     def __init__(self, values: dict[Any, Any], names: set[str]) -> None:
         super().__init__(values)
         self._names = names

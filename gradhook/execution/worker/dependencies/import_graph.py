@@ -1,4 +1,4 @@
-"""On which of the user's files does each of them depend, directly and through others?"""
+"""Build the graph of the user's files and the files that each of them uses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gradhook.execution.worker.dependencies import import_statements
 
 
 @dataclass(frozen=True)
-class Graph:
+class ImportGraph:
     """The user's modules with their files, and for each file the files that it uses."""
 
     modules: Mapping[str, str]
@@ -33,7 +33,7 @@ class Graph:
         return found
 
 
-def users_modules() -> dict[str, str]:
+def user_modules() -> dict[str, str]:
     """The loaded modules that belong to a user, with their files."""
     named = ((name, file_of(name)) for name in [*sys.modules])
     return {name: file for name, file in named if file and not is_foreign(file)}
@@ -45,13 +45,13 @@ def file_of(name: str) -> str:
     return os.path.abspath(file) if isinstance(file, str) else ""  # noqa: PTH100
 
 
-def graph(opened: Mapping[str, Collection[str]], files: Collection[str], meddled: Collection[str]) -> Graph:
-    """Who uses what: what was ``opened`` by whom, and what import statements say.
+def build_graph(opened: Mapping[str, Collection[str]], files: Collection[str], mutated: Collection[str]) -> ImportGraph:
+    """The graph of files ``opened`` while others ran, and of import statements.
 
-    ``files`` are all that were opened. Files that find modules by name, and modules that others ``meddled`` with,
-    depend on everything.
+    ``files`` are all that were opened. Files that import dynamically, and modules that others ``mutated``, depend on
+    everything.
     """
-    modules = users_modules()
+    modules = user_modules()
     everything = frozenset(files).union(modules.values())
     edges: dict[str, set[str]] = defaultdict(set)
     bound: dict[str, set[str]] = {}
@@ -59,22 +59,22 @@ def graph(opened: Mapping[str, Collection[str]], files: Collection[str], meddled
         edges[file].update(others)
     for name, file in modules.items():
         text = _text(file)
-        named, packages = import_statements.reached(text, sys.modules[name])
+        named, packages = import_statements.imported_modules(text, sys.modules[name])
         edges[file].update(
             modules[other] for other in named.union(import_statements.prefixes(name)) if other in modules
         )
         bound.setdefault(file, set()).update(packages)
-        if import_statements.finds_by_name(text) or name in meddled:
+        if import_statements.imports_dynamically(text) or name in mutated:
             edges[file].update(everything)
-    found = Graph(modules, edges, everything)
-    open_to_all = {package for package in set().union(*bound.values()) if _has_strangers(found, package)}
+    found = ImportGraph(modules, edges, everything)
+    open_to_all = {package for package in set().union(*bound.values()) if _has_foreign_modules(found, package)}
     for file, packages in bound.items():
         edges[file].update(everything if packages & open_to_all else ())
     return found
 
 
-def _has_strangers(found: Graph, package: str) -> bool:
-    """Whether a package holds modules that its own code does not import: others put them there."""
+def _has_foreign_modules(found: ImportGraph, package: str) -> bool:
+    """Whether a package holds modules that its own code does not import."""
     inside = {found.modules[name] for name in import_statements.below(package, found.modules)}
     own = found.modules.get(package)
     return bool(inside) and not inside <= found.closure([own] if own else [])

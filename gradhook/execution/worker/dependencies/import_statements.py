@@ -1,7 +1,7 @@
-"""Which of the loaded modules can a file of the user's reach, as far as its text tells?
+"""Find the loaded modules that a user's file can reach, from its text.
 
-The import statements of the whole text are taken, those in functions too: a superset of what was executed, except where
-modules are looked up by names that are made at run time. Such a file may reach everything that is loaded.
+The import statements of the whole text count, those in functions too: a superset of what was executed, except where
+modules are looked up by computed names. Such a file may reach everything that is loaded.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _BY_NAME = re.compile(
 """Signs that a module may be found by a name that does not stand in an import statement."""
 
 
-def finds_by_name(text: str) -> bool:
+def imports_dynamically(text: str) -> bool:
     """Whether a file may reach modules that its import statements do not name."""
     return _BY_NAME.search(text) is not None
 
 
-def reached(text: str, module: ModuleType) -> tuple[set[str], set[str]]:
-    """The loaded modules that the import statements of ``module`` name, and the packages that they bind as a whole.
+def imported_modules(text: str, module: ModuleType) -> tuple[set[str], set[str]]:
+    """The loaded modules that the module's imports name, and the packages that they bind.
 
     From a package that is bound, every module in it can be reached by attributes.
     """
@@ -51,7 +51,7 @@ def reached(text: str, module: ModuleType) -> tuple[set[str], set[str]]:
 
 
 def _statements(text: str) -> Iterator[tuple[str | None, list[tuple[str, str]]]]:
-    """What stands after ``from`` (``None`` without it), and the names with what they are called here."""
+    """The text after ``from`` (``None`` without it), and the imported names with their aliases."""
     for start, names in ((match[1], match[2]) for match in _IMPORT.finditer(text)):
         listed = _NAME.findall(_COMMENT.sub("", names.replace("\\", " ")))
         yield (None if start is None else re.sub(r"[\s\\]", "", start)), listed

@@ -1,4 +1,4 @@
-"""Which files that are not there would have been imported instead of what was?
+"""Find missing files that would have been imported in place of others.
 
 A new ``__init__.py``, a module of the same name further in front on the path, a module that was looked for in vain.
 """
@@ -13,17 +13,17 @@ from collections.abc import Iterator, Sequence
 from gradhook.execution.cache.fingerprints import is_foreign
 
 PRIVATE = "_gradhook_"
-"""How names begin that ``load`` makes up; nobody looks for those on the path."""
+"""Prefix of the private module names of ``load``, which are not found on the path."""
 _ENDS = tuple(importlib.machinery.EXTENSION_SUFFIXES)
 
 
-def before(name: str) -> Iterator[str]:
-    """The files that an import of the loaded module ``name``, and of the packages around it, would take before it."""
+def files_before(name: str) -> Iterator[str]:
+    """The files that an import of ``name`` and its packages would find first, if they existed."""
     parent, _, last = name.rpartition(".")
     if not parent and name.startswith(PRIVATE):
         return
     if parent:
-        yield from before(parent)
+        yield from files_before(parent)
     found = getattr(sys.modules.get(name), "__file__", None)
     for folder in _searched(parent):
         base = os.path.join(folder, last)  # noqa: PTH118
@@ -33,8 +33,8 @@ def before(name: str) -> Iterator[str]:
             yield candidate
 
 
-def instead(name: str) -> Iterator[str]:
-    """The files of the user's that would answer to ``name``, which something installed or nothing answered to.
+def files_for_missing(name: str) -> Iterator[str]:
+    """The user's files that would define ``name``, which is installed or was not found.
 
     For the latter, folders of installed distributions count as well.
     """
@@ -56,7 +56,7 @@ def _is_users(name: str) -> bool:
 
 
 def _searched(package: str) -> Sequence[str]:
-    """The folders in which the modules of a package, or those of none, are looked for."""
+    """The folders in which a package's modules, or top-level ones, are looked for."""
     places = getattr(sys.modules.get(package), "__path__", ()) if package else sys.path
     return [os.path.abspath(place) for place in places if isinstance(place, str) and place]  # noqa: PTH100
 

@@ -1,1 +1,1 @@
-"""Keep the state of one target from another."""
+"""Keep targets from affecting each other."""

@@ -1,8 +1,8 @@
-"""Did user code replace a function of JAX or NumPy, or one of ours? Then what is measured is not what was asked.
+"""Detect and undo user code that replaces functions of JAX, NumPy or gradhook.
 
-Adding names that are missing (for an older or newer JAX) is nobody's harm, and what an installed library replaces
-belongs to the environment. Anything else is put back, and whoever did it has no verdict. Of ours everything counts:
-constants, members of classes, the code of functions.
+Adding missing names (for an older or newer JAX) does no harm, and what an installed library replaces belongs to the
+environment. Any other replacement is undone, and its target gets no verdict. In gradhook everything counts: constants,
+members of classes, the code of functions.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _CLASSES = ("custom_jvp", "custom_vjp")
 
 
 def originals() -> Originals:
-    """The functions and classes in the loaded public modules of JAX and NumPy, and in ours."""
+    """The functions and classes in the loaded public modules of JAX and NumPy, and in gradhook."""
     public = {(id(owner), name): (owner, name, value, None) for owner, name, value in _all()}
     return public | {(id(owner), name): (owner, name, value, _code(value)) for owner, name, value in _own()}
 
 
-def undo(known: Originals) -> list[str]:
-    """Put back what was replaced; its names, in order."""
+def restore_originals(known: Originals) -> list[str]:
+    """Put back replaced functions; their names, sorted."""
     replaced = []
     for owner, name, value, code in known.values():
         now = vars(owner).get(name)
@@ -53,7 +53,7 @@ def _all() -> Iterator[tuple[Any, str, Any]]:
 
 
 def _own() -> Iterator[tuple[Any, str, Any]]:
-    """What our loaded modules hold, and what the classes in them hold."""
+    """The members of gradhook's loaded modules and of the classes in them."""
     for module in [m for n, m in list(sys.modules.items()) if n.partition(".")[0] == "gradhook" and m is not None]:
         for name, value in list(vars(module).items()):
             if not name.startswith("__"):
@@ -67,7 +67,7 @@ def _code(value: Any) -> Any:
 
 
 def _file(value: Any) -> str:
-    """Where a function was written; empty for what has no code."""
+    """The file in which a function was defined; empty if it has no code."""
     while not hasattr(value, "__code__") and hasattr(value, "__wrapped__"):
         value = value.__wrapped__  # jit and its like hold the function that was given to them
     code = getattr(value, "__code__", None)

@@ -1,8 +1,8 @@
-"""What may user code have changed around itself, and how is it put back before the next has its turn?
+"""Save and restore the process state that user code may change.
 
-Imports add up as in one program: what one adds to the environment or to ``sys.path``, and how it configures JAX, is
-there for those after it; what it takes away or changes is put back. Every target is examined in the state that the
-import of its own module left, under settings that cannot turn its verdict. What cannot be put back asks for a new
+Imports add up as in one program: later ones see what earlier ones added to the environment or to ``sys.path``, and
+their configuration of JAX; what is removed or changed is restored. Every target is examined in the state that its
+own module left after its import, under settings that cannot change its verdict. What cannot be restored needs a new
 process.
 """
 
@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Any
 
-from gradhook.execution.worker.boot import apart
+from gradhook.execution.worker.boot import spare_descriptor
 from gradhook.execution.worker.user_errors import is_installed
 
 PINNED: Mapping[str, Any] = {
@@ -27,15 +27,15 @@ PINNED: Mapping[str, Any] = {
     "jax_numpy_dtype_promotion": "standard", "jax_numpy_rank_promotion": "allow", "jax_default_dtype_bits": "64",
     "jax_no_execution": False, "jax_no_tracing": False,
 }  # fmt: skip
-"""Under these, questions are answered by a verdict and not by an exception, and are asked in float64."""
+"""Under these settings, checks give a verdict and not an exception, and compute in float64."""
 
 _TIMERS = ("ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF")
 _STREAMS = {"stdout": 1, "stderr": 2}
 
 
 @dataclass(frozen=True)
-class State:
-    """What belongs to the process as a whole; ``output`` is a spare descriptor of what the parent keeps."""
+class ProcessState:
+    """State of the whole process; ``output`` is a spare descriptor of the parent's file."""
 
     folder: str
     environ: Mapping[str, str]
@@ -49,30 +49,30 @@ class State:
     threads: frozenset[int]
     output: int
 
-    def with_additions(self, later: State) -> State:
-        """This state, with what was added since, and with JAX configured as it is then."""
+    def with_additions(self, later: ProcessState) -> ProcessState:
+        """This state with later additions and with JAX's later configuration."""
         environ = {**later.environ, **self.environ}
         path = (*self.path, *(entry for entry in later.path if entry not in self.path))
         return replace(self, environ=environ, path=path, config=later.config, threads=later.threads)
 
-    def of(self, left: State) -> State:
-        """For a target of the module whose import ``left`` that state."""
+    def of(self, left: ProcessState) -> ProcessState:
+        """The state for a target of the module whose import ``left`` that state."""
         return replace(
             self, folder=left.folder, environ=left.environ, path=left.path, recursion=left.recursion,
             handlers=left.handlers, streams=left.streams,
         )  # fmt: skip
 
 
-def pinned() -> State:
-    """The state after all imports, in which JAX is set to what cannot turn a verdict, as far as it lets itself be."""
-    now = taken()
-    put_back(replace(now, config={**now.config, **{name: PINNED[name] for name in PINNED if name in now.config}}))
+def pinned_state() -> ProcessState:
+    """State after imports, with the JAX options that could change a verdict reset to defaults."""
+    now = process_state()
+    restore(replace(now, config={**now.config, **{name: PINNED[name] for name in PINNED if name in now.config}}))
     return replace(now, config=_config())
 
 
-def taken(output: int | None = None) -> State:
-    """The state of the process now."""
-    return State(
+def process_state(output: int | None = None) -> ProcessState:
+    """The current state of the process."""
+    return ProcessState(
         folder=_folder(),
         environ=dict(os.environ),
         path=tuple(sys.path),
@@ -83,21 +83,21 @@ def taken(output: int | None = None) -> State:
         config=_config(),
         streams={name: getattr(sys, name, None) for name in _STREAMS},
         threads=frozenset(sys._current_frames()),
-        output=apart(2) if output is None else output,
+        output=spare_descriptor(2) if output is None else output,
     )
 
 
-def put_back(state: State) -> bool:
-    """Make the process what it was; False when it cannot become that again."""
-    _quiet()
-    there = _stand(state.folder)
+def restore(state: ProcessState) -> bool:
+    """Restore the process state; False when it cannot be restored completely."""
+    _cancel_timers()
+    there = _change_folder(state.folder)
     heard = _reopen(state)
     if dict(os.environ) != state.environ:
         os.environ.clear()
         os.environ.update(state.environ)
     sys.path[:] = state.path
     sys.setrecursionlimit(state.recursion)
-    _handle(state.handlers)
+    _restore_handlers(state.handlers)
     warnings.filters[:] = state.filters  # type: ignore[index]
     if (numpy := sys.modules.get("numpy")) and _errors() != state.errors:
         numpy.seterr(**state.errors)
@@ -112,8 +112,8 @@ def _folder() -> str:
         return ""
 
 
-def _stand(folder: str) -> bool:
-    """Stand in a folder again, if it is still there."""
+def _change_folder(folder: str) -> bool:
+    """Change to a folder, if it still exists."""
     try:
         if _folder() != folder:
             os.chdir(folder)
@@ -122,8 +122,8 @@ def _stand(folder: str) -> bool:
     return True
 
 
-def _quiet() -> None:
-    """No alarm, no tracer and no watchdog of one target goes off in the next."""
+def _cancel_timers() -> None:
+    """Cancel alarms, tracers and watchdogs that a target left behind."""
     for name in _TIMERS:
         if hasattr(signal, name):
             signal.setitimer(getattr(signal, name), 0)
@@ -132,17 +132,17 @@ def _quiet() -> None:
         silence(None)
 
 
-def _handle(wanted: Mapping[int, Any]) -> None:
+def _restore_handlers(wanted: Mapping[int, Any]) -> None:
     changed = [n for n, handler in wanted.items() if handler is not None and signal.getsignal(n) is not handler]
     for number in changed:
         signal.signal(number, wanted[number])
-    if hasattr(signal, "SIGUSR1") and signal.SIGUSR1 in changed:  # the parent's way to ask where a worker hangs
+    if hasattr(signal, "SIGUSR1") and signal.SIGUSR1 in changed:  # the parent lets a hanging worker dump its stack
         faulthandler.unregister(signal.SIGUSR1)
         faulthandler.register(signal.SIGUSR1, 2)
 
 
-def _reopen(state: State) -> bool:
-    """Standard output and error lead to the parent again, whatever was closed, redirected or replaced.
+def _reopen(state: ProcessState) -> bool:
+    """Reconnect standard output and error to the parent.
 
     False when the spare descriptor was closed, too.
     """
@@ -169,7 +169,7 @@ def _is_same(one: int, other: int) -> bool:
 
 
 def _errors() -> dict[str, str]:
-    """What NumPy does about overflow and the like; nothing before it is loaded."""
+    """NumPy's handling of overflow and the like; empty before it is loaded."""
     numpy = sys.modules.get("numpy")
     return dict(numpy.geterr()) if numpy else {}
 
@@ -190,7 +190,7 @@ def _configure(wanted: Mapping[str, Any]) -> None:
 
 
 def _is_busy(known: frozenset[int]) -> bool:
-    """Whether a thread that was not there before has code of the user's to run; a library's idle pool is no harm."""
+    """Whether a new thread runs user code; the idle threads of libraries do no harm."""
     now = sys._current_frames()
     new = now.keys() - known - {threading.get_ident()}
     timers = {thread.ident for thread in threading.enumerate() if isinstance(thread, threading.Timer)}

@@ -1,4 +1,4 @@
-"""What does a module export under a dotted name, and does that lead to the object that was annotated?"""
+"""Look up a module's exports and compare them with annotated objects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _INNER = ("__wrapped__", "fun", "func", "__func__", "fget")
 
 
 def exported(module: ModuleType, qualname: str) -> tuple[Any, Any]:
-    """What stands under a dotted name, without running descriptors, and the class or module that holds it."""
+    """The object under a dotted name, without running descriptors, and its owner."""
     owner: Any = module
     found: Any = module
     for part in qualname.split("."):
@@ -26,7 +26,7 @@ def exported(module: ModuleType, qualname: str) -> tuple[Any, Any]:
 
 
 def plain(found: Any, owner: Any) -> Any:
-    """A callable: static methods and properties give their function, class methods are bound to their class."""
+    """The callable behind a static method, class method or property."""
     if isinstance(found, classmethod) and inspect.isclass(owner):
         return found.__get__(None, owner)
     if isinstance(found, (staticmethod, classmethod)):
@@ -40,8 +40,8 @@ def wraps(outer: Any, claimed: Any) -> bool:
     return any(id(layer) in wanted for layer in _layers(outer))
 
 
-def name_in(module: ModuleType, wanted: Any) -> str | None:
-    """The name under which a module holds an object: a global, or an entry of a global list or dictionary."""
+def name_of_value(module: ModuleType, wanted: Any) -> str | None:
+    """The name of an object in a module: a global, or an entry of a global list or dictionary."""
     held = dict(vars(module))
     for name, value in held.items():
         if value is wanted:
@@ -55,9 +55,9 @@ def name_in(module: ModuleType, wanted: Any) -> str | None:
 
 
 def _layers(outer: Any) -> Iterator[Any]:
-    """The object and everything it wraps; a wrapper that does not say so holds its function in its closure."""
+    """The object and everything it wraps, through ``__wrapped__`` and the like or a closure."""
     waiting = deque([outer])
-    seen: list[Any] = []  # holds them all, lest an id be given twice
+    seen: list[Any] = []  # keeps them alive, so that no id is reused
     while waiting and len(seen) < _DEEPEST:
         layer = waiting.popleft()
         if layer is None or any(layer is other for other in seen):

@@ -1,4 +1,4 @@
-"""How is the file of a target imported, wherever in a repository it lies?
+"""Import the file of a target, wherever in a repository it lies.
 
 As pytest's ``importlib`` mode does it: under its own name where a plain import would deliver this very file, otherwise
 under a private one, so that no module of the user's, of an installed package or of the standard library is displaced.
@@ -18,8 +18,8 @@ from types import ModuleType
 from gradhook.model.results import Target
 
 
-def open_paths(paths: Sequence[str]) -> None:
-    """Put ``paths`` in front of ``sys.path``; nothing of the user's leaves bytecode behind from now on."""
+def prepend_paths(paths: Sequence[str]) -> None:
+    """Put ``paths`` in front of ``sys.path``; from now on no bytecode is written."""
     sys.dont_write_bytecode = True
     sys.path[:0] = [path for path in paths if path not in sys.path]
 
@@ -35,8 +35,8 @@ def load(target: Target) -> ModuleType:
     path = Path(target.root, target.path)
     base = _base(target.module, path)
     if base is None or ("." not in target.module and path.name != "__init__.py"):
-        return importlib.import_module(target.module) if _delivers(target.module, path) else _alone(path)
-    return _package(target.module, path, base)
+        return importlib.import_module(target.module) if _delivers(target.module, path) else _load_single_file(path)
+    return _load_in_package(target.module, path, base)
 
 
 def file_of(module: ModuleType) -> str:
@@ -45,14 +45,14 @@ def file_of(module: ModuleType) -> str:
 
 
 def _base(name: str, path: Path) -> Path | None:
-    """The folder from which ``name`` leads to ``path``; none when the name does not follow the path."""
+    """The folder from which ``name`` leads to ``path``; ``None`` if it does not."""
     parts = name.split(".")
     stem = path.parent if path.name == "__init__.py" else path.with_suffix("")
     return Path(*stem.parts[: -len(parts)]) if list(stem.parts[-len(parts) :]) == parts else None
 
 
 def _delivers(name: str, path: Path) -> bool:
-    """Whether ``import name`` gives the single file ``path`` and takes no name away from the standard library."""
+    """Whether ``import name`` gives the file ``path`` and shadows no standard module."""
     if name in sys.stdlib_module_names:
         return False
     try:
@@ -62,8 +62,8 @@ def _delivers(name: str, path: Path) -> bool:
     return spec is not None and _same(spec.origin, path)
 
 
-def _alone(path: Path) -> ModuleType:
-    """A single file under a name that belongs to its place."""
+def _load_single_file(path: Path) -> ModuleType:
+    """Import a single file under a private name made of its path."""
     name = f"_gradhook_{_digest(path)}_{path.stem.replace('.', '_')}"
     if name in sys.modules:
         return sys.modules[name]
@@ -80,8 +80,8 @@ def _alone(path: Path) -> ModuleType:
     return module
 
 
-def _package(name: str, path: Path, base: Path) -> ModuleType:
-    """A module of a package below ``base``, whose other modules it may import, relatively and absolutely."""
+def _load_in_package(name: str, path: Path, base: Path) -> ModuleType:
+    """Import a module of a package below ``base``, whose other modules it may import."""
     top = name.partition(".")[0]
     locations = _locations(top)
     if locations is None:
@@ -91,11 +91,11 @@ def _package(name: str, path: Path, base: Path) -> ModuleType:
         module = importlib.import_module(name)
         if _same(getattr(module, "__file__", None), path):
             return module
-    return importlib.import_module(f"{_aside(base)}.{name}")
+    return importlib.import_module(f"{_private_package(base)}.{name}")
 
 
 def _locations(top: str) -> list[str] | None:
-    """Where the package ``top`` would be imported from; none if there is no such module."""
+    """The folders of the package ``top``; ``None`` if there is no such module."""
     importlib.invalidate_caches()
     try:
         spec = importlib.util.find_spec(top)
@@ -104,8 +104,8 @@ def _locations(top: str) -> list[str] | None:
     return None if spec is None else list(spec.submodule_search_locations or ())
 
 
-def _aside(base: Path) -> str:
-    """The name of a private package whose folder is ``base``: another package of the same name is there already."""
+def _private_package(base: Path) -> str:
+    """The name of a private package with the folder ``base``, for a package name that is taken."""
     name = f"_gradhook_{_digest(base)}"
     if name not in sys.modules:
         package = ModuleType(name, f"What gradhook imports from {base}.")

@@ -1,4 +1,4 @@
-"""After the import: which of the executed claims is a job about, and what exactly is to be examined?"""
+"""Match the executed claims with jobs, and resolve the function to examine."""
 
 from __future__ import annotations
 
@@ -13,27 +13,29 @@ from types import ModuleType
 from typing import Any
 
 from gradhook.annotations import Claim, registered
-from gradhook.execution.worker.loading.exports import MISSING, exported, name_in, plain, wraps
+from gradhook.execution.worker.loading.exports import MISSING, exported, name_of_value, plain, wraps
 from gradhook.execution.worker.loading.load import file_of
 from gradhook.model.protocol import Job
 from gradhook.model.results import ClaimKind, Finding, Target, Verdict
 
-Place = tuple[str, int, str]
+ClaimPlace = tuple[str, int, str]
 """Real path, line, kind: where a claim stands."""
-Left = Mapping[Place, list[Claim]]
+UnmatchedClaims = Mapping[ClaimPlace, list[Claim]]
 """The claims that no job has yet."""
 
 
 @dataclass(frozen=True)
-class Subject:
-    """What is to be examined, and with which of the annotation's options."""
+class ResolvedTarget:
+    """The function to examine, and its annotation's options."""
 
     function: Any
     options: Mapping[str, Any]
 
 
-def pair(jobs: Sequence[Job], modules: Mapping[str, ModuleType], taken: int = 0) -> tuple[dict[int, Claim], list[Job]]:
-    """The claim of each job, by its number, with new jobs for the claims of the imported files that no job is about.
+def match_claims(
+    jobs: Sequence[Job], modules: Mapping[str, ModuleType], taken: int = 0
+) -> tuple[dict[int, Claim], list[Job]]:
+    """The claim of each job, by number, and new jobs for claims without one.
 
     ``modules`` maps real paths to what was imported from them; numbers below ``taken`` are other jobs'. A claim goes to
     the job at its place whose object it is; then, in order, to the jobs at its place (a loop, several calls on a line);
@@ -42,21 +44,21 @@ def pair(jobs: Sequence[Job], modules: Mapping[str, ModuleType], taken: int = 0)
     left = _executed(modules)
     homes = {j.number: (j.target, modules[h]) for j in jobs if (h := _home(j.target)) in modules and _is_scanned(j)}
     claims: dict[int, Claim] = {}
-    for fits in (_decorates, _near, _anywhere):
+    for fits in (_decorates, _same_place, _same_object):
         for number, (target, module) in homes.items():
             found = None if number in claims else next(fits(left, target, module), None)
             if found is not None:
                 claims[number] = found
-                left[_stands(found)] = [claim for claim in left[_stands(found)] if claim is not found]
+                left[_claim_place(found)] = [claim for claim in left[_claim_place(found)] if claim is not found]
     first = max(taken, *(job.number + 1 for job in jobs)) if jobs else taken
     return _discover(jobs, modules, left, claims, first)
 
 
-def resolve(job: Job, module: ModuleType, claim: Claim | None, crowded: bool) -> Subject | Finding:
-    """The object that the job is about, or why there is none.
+def resolve(job: Job, module: ModuleType, claim: Claim | None, ambiguous: bool) -> ResolvedTarget | Finding:
+    """The function of a job, or a finding with the reason why there is none.
 
     It is the outermost one that the module exports, so that what stands above the annotation is examined too. It is
-    the annotated object itself for the call form, for what a function made, and, where a place is ``crowded`` with
+    the annotated object itself for the call form, for what a function made, and, where a place is ``ambiguous`` with
     several claims, for those that did not stay.
     """
     target = job.target
@@ -67,27 +69,27 @@ def resolve(job: Job, module: ModuleType, claim: Claim | None, crowded: bool) ->
         return _unreached(target, f"the annotation on line {target.mark} cannot be reached: {reason}")
     outer, owner = exported(module, target.qualname)
     if target.source != "call" and outer is not MISSING and wraps(outer, claim.subject):
-        return Subject(plain(outer, owner), claim.options)
+        return ResolvedTarget(plain(outer, owner), claim.options)
     local = "<locals>" in str(getattr(claim.subject, "__qualname__", ""))
-    if target.source == "call" or crowded or (target.unreachable and local):
-        return Subject(plain(claim.subject, None), claim.options)
+    if target.source == "call" or ambiguous or (target.unreachable and local):
+        return ResolvedTarget(plain(claim.subject, None), claim.options)
     if outer is MISSING:
         return _unreached(target, f"the module has no `{target.qualname}` after its import: deleted")
     return _unreached(target, f"shadowed: the module's `{target.qualname}` is another object")
 
 
-def crowded(jobs: Sequence[Job]) -> set[int]:
-    """The jobs that are not alone at their place."""
-    crowds = Counter(_place(job.target) for job in jobs)
-    return {job.number for job in jobs if crowds[_place(job.target)] > 1}
+def ambiguous(jobs: Sequence[Job]) -> set[int]:
+    """The jobs that share their place with others."""
+    crowds = Counter(_target_place(job.target) for job in jobs)
+    return {job.number for job in jobs if crowds[_target_place(job.target)] > 1}
 
 
-def _executed(modules: Mapping[str, ModuleType]) -> dict[Place, list[Claim]]:
+def _executed(modules: Mapping[str, ModuleType]) -> dict[ClaimPlace, list[Claim]]:
     """The claims executed so far, without those of a second copy of a module under another name."""
-    places: dict[Place, list[Claim]] = defaultdict(list)
+    places: dict[ClaimPlace, list[Claim]] = defaultdict(list)
     for claim in registered():
         if not _is_copy(claim, modules):
-            places[_stands(claim)].append(claim)
+            places[_claim_place(claim)].append(claim)
     return places
 
 
@@ -105,12 +107,12 @@ def _home(target: Target) -> str:
     return _real(os.path.join(target.root, target.path))  # noqa: PTH118
 
 
-def _place(target: Target) -> Place:
+def _target_place(target: Target) -> ClaimPlace:
     path = os.path.join(target.root, target.mark_path or target.path)  # noqa: PTH118
     return _real(path), target.mark, target.claim.value
 
 
-def _stands(claim: Claim) -> Place:
+def _claim_place(claim: Claim) -> ClaimPlace:
     return _real(claim.path), claim.line, claim.kind
 
 
@@ -119,18 +121,18 @@ def _real(path: str) -> str:
     return os.path.realpath(path)
 
 
-def _decorates(left: Left, target: Target, module: ModuleType) -> Iterator[Claim]:
+def _decorates(left: UnmatchedClaims, target: Target, module: ModuleType) -> Iterator[Claim]:
     """Claims at the target's place on the object that the module exports under its name."""
     if target.source == "decorator":
-        yield from (claim for claim in left.get(_place(target), ()) if _exports(module, target, claim))
+        yield from (claim for claim in left.get(_target_place(target), ()) if _exports(module, target, claim))
 
 
-def _near(left: Left, target: Target, module: ModuleType) -> Iterator[Claim]:
+def _same_place(left: UnmatchedClaims, target: Target, module: ModuleType) -> Iterator[Claim]:
     del module
-    yield from left.get(_place(target), ())
+    yield from left.get(_target_place(target), ())
 
 
-def _anywhere(left: Left, target: Target, module: ModuleType) -> Iterator[Claim]:
+def _same_object(left: UnmatchedClaims, target: Target, module: ModuleType) -> Iterator[Claim]:
     same_kind = (claim for claims in left.values() for claim in claims if claim.kind == target.claim.value)
     return (claim for claim in same_kind if _exports(module, target, claim))
 
@@ -143,7 +145,7 @@ def _exports(module: ModuleType, target: Target, claim: Claim) -> bool:
 def _discover(
     jobs: Sequence[Job],
     modules: Mapping[str, ModuleType],
-    left: Left,
+    left: UnmatchedClaims,
     claims: Mapping[int, Claim],
     first: int,
 ) -> tuple[dict[int, Claim], list[Job]]:
@@ -153,7 +155,7 @@ def _discover(
     numbered = dict(enumerate(unseen, first))
     taken = {job.target.name for job in jobs}
     found = [
-        Job(number, _discovered(claim, neighbours[_stands(claim)[0]], modules[_stands(claim)[0]], taken))
+        Job(number, _discovered(claim, neighbours[_claim_place(claim)[0]], modules[_claim_place(claim)[0]], taken))
         for number, claim in numbered.items()
     ]
     return {**claims, **numbered}, found
@@ -166,7 +168,7 @@ def _discovered(claim: Claim, neighbour: Target, module: ModuleType, taken: set[
     """
     subject = plain(claim.subject, None)
     name = getattr(subject, "__qualname__", None) or getattr(subject, "__name__", None) or f"line {claim.line}"
-    held = name_in(module, subject) if "<" in str(name) else None
+    held = name_of_value(module, subject) if "<" in str(name) else None
     name = held if held and f"{neighbour.module}:{held}" not in taken else name
     return Target(
         module=neighbour.module,
@@ -180,8 +182,8 @@ def _discovered(claim: Claim, neighbour: Target, module: ModuleType, taken: set[
     )
 
 
-def _named(job: Job, module: ModuleType) -> Subject | Finding:
-    """What the configuration names, by plain attribute access."""
+def _named(job: Job, module: ModuleType) -> ResolvedTarget | Finding:
+    """The object that the configuration names, by plain attribute access."""
     target = job.target
     found: Any = module
     for part in target.qualname.split("."):
@@ -192,7 +194,7 @@ def _named(job: Job, module: ModuleType) -> Subject | Finding:
             help = f"did you mean `{near[0]}`?" if near else ""
             message = f"the target was not found: `{target.module}` has no `{target.qualname}`"
             return Finding("GRD903", Verdict.ERROR, message, path=target.path, line=target.line, help=help)
-    return Subject(found, job.options or {})
+    return ResolvedTarget(found, job.options or {})
 
 
 def _unreached(target: Target, message: str) -> Finding:

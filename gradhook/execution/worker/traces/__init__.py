@@ -1,1 +1,1 @@
-"""What `gradhook explain` shows of a case."""
+"""Collect what ``gradhook explain`` shows of a case."""

@@ -1,4 +1,4 @@
-"""How was a case examined: which inputs were drawn, and what came of each comparison with differences?"""
+"""Trace how a case was examined: its inputs, and each comparison with differences."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ from gradhook.comparison.probe import DerivativeComparison, DerivativeError
 from gradhook.execution.worker.traces.decisions import decision, worst_place
 from gradhook.execution.worker.traces.surrogate_trace import declared
 from gradhook.model.results import Mode, Verdict
-from gradhook.model.trace import Account, Comparison, Drawn
+from gradhook.model.trace import CaseTrace, DerivativeTrace, InputTrace
 from gradhook.numerics.finite_difference.plot_data import PlotData
 from gradhook.numerics.flatten import is_array
 from gradhook.numerics.function import FlatFunction
 from gradhook.numerics.function_probe import FunctionProbe
 
 
-def account(probe: FunctionProbe) -> Account:
-    """What can be told after every question about a case was asked."""
+def account(probe: FunctionProbe) -> CaseTrace:
+    """The trace of a case after all its checks."""
     held = probe.held
     plots = PlotData(probe.differentiator)
-    return Account(
+    return CaseTrace(
         probe.case,
         tuple(_inputs(probe)),
         tuple(f"{leaf.name} {_kind(leaf.dtype, leaf.shape)}" for leaf in held.outputs.leaves),
-        _lines(probe),
+        _directions_in_words(probe),
         tuple(_remarks(probe, held)),
         tuple(_comparisons(probe, plots)),
     )
 
 
-def inputs_alone(probe: FunctionProbe) -> Account:
-    """What can be told where the function itself could not be called, or was to refuse its input."""
+def inputs_alone(probe: FunctionProbe) -> CaseTrace:
+    """The inputs of a case whose function could not be called, or had to refuse them."""
     try:
-        return Account(probe.case, tuple(_inputs(probe)))
-    except Exception:  # the arguments are what is wrong: the finding says so
-        return Account(probe.case)
+        return CaseTrace(probe.case, tuple(_inputs(probe)))
+    except Exception:  # the arguments are wrong, which a finding reports
+        return CaseTrace(probe.case)
 
 
-def _inputs(probe: FunctionProbe) -> Iterator[Drawn]:
-    """The leaves of the arguments; what is drawn is told by its spec."""
+def _inputs(probe: FunctionProbe) -> Iterator[InputTrace]:
+    """The leaves of the arguments; drawn ones with their spec."""
     found = probe.arguments
     specs = jax.tree.leaves(
         (probe.check_case.args, dict(probe.check_case.kwargs)), is_leaf=lambda x: isinstance(x, Spec)
@@ -56,7 +56,11 @@ def _inputs(probe: FunctionProbe) -> Iterator[Drawn]:
         spec = specs[place] if len(specs) == len(found.leaves) and isinstance(specs[place], Spec) else None
         leaf = moved.get(place)
         name = leaf.name if leaf else f"argument {place}"
-        yield Drawn(name, _kind_of(value), _source(spec), _domain(spec), leaf is not None, *_range(value))
+        low, high = _range(value)
+        yield InputTrace(
+            name=name, kind=_kind_of(value), source=_source(spec), domain=_domain(spec), moved=leaf is not None,
+            low=low, high=high,
+        )  # fmt: skip
 
 
 def _kind_of(value: Any) -> str:
@@ -102,15 +106,17 @@ def _range(value: Any) -> tuple[float | None, float | None]:
     return None, None
 
 
-def _lines(probe: FunctionProbe) -> str:
+def _directions_in_words(probe: FunctionProbe) -> str:
     comparison = probe.comparison()
     if isinstance(comparison, DerivativeError):
         return ""
     everything = sum(label.is_direction for label in comparison.input_labels)
     single = len(comparison.input_labels) - everything
-    parts = [f"{single} single input{'s' * (single > 1)}"] * bool(single)
-    ways = f"{everything} directions that move all" if everything > 1 else "1 direction that moves all"
-    parts += [ways] * bool(everything)
+    parts = []
+    if single:
+        parts.append(f"{single} single input{'s' if single > 1 else ''}")
+    if everything:
+        parts.append(f"{everything} directions that move all" if everything > 1 else "1 direction that moves all")
     return f"{' and '.join(parts)} of {probe.held.inputs.size}; seed {probe.seed.rpartition(chr(31))[2]}"
 
 
@@ -127,8 +133,8 @@ def _remarks(probe: FunctionProbe, held: FlatFunction) -> Iterator[str]:
         yield f"held constant under stop_gradient ({file_line(path, line)})"
 
 
-def _comparisons(probe: FunctionProbe, plots: PlotData) -> Iterator[Comparison]:
-    """Every mode of every comparison that a check has asked for; of a surrogate, beside what was declared."""
+def _comparisons(probe: FunctionProbe, plots: PlotData) -> Iterator[DerivativeTrace]:
+    """The comparisons that checks made, by mode; of a surrogate, with the declared derivative."""
     if probe.is_surrogate:
         yield from declared(probe)
         return
@@ -137,22 +143,26 @@ def _comparisons(probe: FunctionProbe, plots: PlotData) -> Iterator[Comparison]:
     for comparison in probe.differentiator.computed_comparisons():
         for mode in comparison.autodiff:
             found = evaluate_mode(comparison, mode, probe)
-            yield _failed(comparison, mode, found) if isinstance(found, DerivativeError) else _told(found, probe, plots)
+            yield (
+                _failed(comparison, mode, found)
+                if isinstance(found, DerivativeError)
+                else _element_result(found, probe, plots)
+            )
 
 
-def _failed(comparison: DerivativeComparison, mode: Mode, fault: DerivativeError) -> Comparison:
-    return Comparison(mode_name(comparison, mode), comparison.order, fault.message)
+def _failed(comparison: DerivativeComparison, mode: Mode, fault: DerivativeError) -> DerivativeTrace:
+    return DerivativeTrace(mode_name(comparison, mode), comparison.order, fault.message)
 
 
-def _told(found: ModeComparison, probe: FunctionProbe, plots: PlotData) -> Comparison:
+def _element_result(found: ModeComparison, probe: FunctionProbe, plots: PlotData) -> DerivativeTrace:
     place = worst_place(found)
     verdicts = found.judgement.verdict[found.relevant]
     count = {verdict: int((verdicts == verdict).sum()) for verdict in Verdict}
     what, order = mode_name(found.comparison, found.mode), found.comparison.order
     if place is None:
-        return Comparison(what, order, "neither the value nor a claim is finite here")
+        return DerivativeTrace(what, order, "neither the value nor a claim is finite here")
     measured, judged = found.measured, found.judgement
-    return Comparison(
+    return DerivativeTrace(
         what,
         order,
         passed=count[Verdict.PASS],

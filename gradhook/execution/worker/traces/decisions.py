@@ -1,4 +1,4 @@
-"""Which element of a comparison is the worst, and how did it come to its answer, in words?"""
+"""Find the worst element of a comparison and put its decision into words."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from gradhook.model.digits import number
 from gradhook.model.results import Smoothness, Verdict
 from gradhook.numerics.function_probe import FunctionProbe
 
-Place = tuple[int, int]
+ElementIndex = tuple[int, int]
 _GRAVEST_FIRST = (Verdict.FAIL, Verdict.UNDECIDED, Verdict.PASS)
 
 
-def worst_place(found: ModeComparison) -> Place | None:
-    """The element with the gravest answer and, among these, the one that is furthest off."""
+def worst_place(found: ModeComparison) -> ElementIndex | None:
+    """The element with the worst verdict and, among these, the largest deviation."""
     if not found.relevant.any():
         return None
     verdicts = found.judgement.verdict
@@ -30,15 +30,15 @@ def worst_place(found: ModeComparison) -> Place | None:
 
 
 def _excess(found: ModeComparison) -> Array:
-    """How far off each element is: in units of what was allowed, where it passes, else of the derivative's scale."""
+    """Each element's deviation, in units of its allowance if it passes, else of the derivative."""
     with np.errstate(all="ignore"):
         allowed = found.judgement.tolerance + found.judgement.error
         inside = np.nan_to_num(np.abs(found.claimed - found.judgement.reference) / allowed)
     return np.where(found.judgement.verdict == Verdict.PASS, inside, relative_gap(found))
 
 
-def decision(found: ModeComparison, place: Place, probe: FunctionProbe) -> str:
-    """Why the element passes, fails or is undecided."""
+def decision(found: ModeComparison, place: ElementIndex, probe: FunctionProbe) -> str:
+    """The reason why the element passes, fails or is undecided, in words."""
     match found.judgement.verdict[place]:
         case Verdict.PASS:
             return _passes(found, place, probe)
@@ -48,7 +48,7 @@ def decision(found: ModeComparison, place: Place, probe: FunctionProbe) -> str:
     return f"undecided ({cause}): {_UNDECIDED[cause].format(**_numbers(found, place))}"
 
 
-def _passes(found: ModeComparison, place: Place, probe: FunctionProbe) -> str:
+def _passes(found: ModeComparison, place: ElementIndex, probe: FunctionProbe) -> str:
     if smoothness_of(found.measured, place) is not Smoothness.SMOOTH:
         return f"passes: it keeps the convention kink={probe.kink!r}"
     return "passes: claim and measurement differ by {gap}, allowed are {allowed} and the error bar {error}".format(
@@ -56,7 +56,7 @@ def _passes(found: ModeComparison, place: Place, probe: FunctionProbe) -> str:
     )
 
 
-def _fails(found: ModeComparison, place: Place, probe: FunctionProbe) -> str:
+def _fails(found: ModeComparison, place: ElementIndex, probe: FunctionProbe) -> str:
     numbers = _numbers(found, place)
     if smoothness_of(found.measured, place) is Smoothness.KINK:
         asked = "" if probe.kink is None else f", declared is kink={probe.kink!r}"
@@ -81,8 +81,8 @@ _UNDECIDED = {
 }
 
 
-def _numbers(found: ModeComparison, place: Place) -> dict[str, str]:
-    """The numbers that a decision speaks of, as they are shown."""
+def _numbers(found: ModeComparison, place: ElementIndex) -> dict[str, str]:
+    """The numbers in a decision, as they are shown."""
     of = found.measured
     shown = {name: number(float(getattr(of, name)[place])) for name in ("left", "right", "coarse")}
     small = {name: f"{float(getattr(of, name)[place]):.2g}" for name in ("noise",)}

@@ -1,4 +1,4 @@
-"""What does each mode of a surrogate give beside what was declared, and where is it furthest off?"""
+"""Trace each mode of a surrogate beside the declared derivative."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from gradhook.comparison.probe import DerivativeError, Label
 from gradhook.comparison.surrogate_probe import SurrogateValues
 from gradhook.model.digits import pair
 from gradhook.model.results import Mode
-from gradhook.model.trace import Comparison
+from gradhook.model.trace import DerivativeTrace
 from gradhook.numerics.function_probe import FunctionProbe
 
 DECLARED = "declared"
 """The word in the place of a shape: no difference was taken."""
 
 
-def declared(probe: FunctionProbe) -> Iterator[Comparison]:
+def declared(probe: FunctionProbe) -> Iterator[DerivativeTrace]:
     """One comparison for each mode; none where no derivative was declared."""
     surrogate_values = probe.surrogate_values()
     if surrogate_values is None or np.isnan(surrogate_values.declared).all():
@@ -27,13 +27,13 @@ def declared(probe: FunctionProbe) -> Iterator[Comparison]:
     for mode, claim in surrogate_values.autodiff.items():
         what = f"{MODE_NAMES[mode]} beside the declared derivative"
         yield (
-            Comparison(what, 1, claim.message)
+            DerivativeTrace(what, 1, claim.message)
             if isinstance(claim, DerivativeError)
-            else _told(what, surrogate_values, mode, claim)
+            else _element_result(what, surrogate_values, mode, claim)
         )
 
 
-def _told(what: str, surrogate_values: SurrogateValues, mode: Mode, claim: Array) -> Comparison:
+def _element_result(what: str, surrogate_values: SurrogateValues, mode: Mode, claim: Array) -> DerivativeTrace:
     combined = mode == "rev" and len(surrogate_values.weights) > 0
     ways = surrogate_values.ways(mode)
     allowed = surrogate_values.margin(mode, claim, ways[0])
@@ -44,7 +44,7 @@ def _told(what: str, surrogate_values: SurrogateValues, mode: Mode, claim: Array
     row, column = _worst(np.where(asked, np.where(same, 0.0, np.nan_to_num(gap, nan=np.inf)), -1.0), surrogate_values)
     output = Label("combination", (column,)) if combined else surrogate_values.output_labels[column]
     fits = bool(same[row, column])
-    return Comparison(
+    return DerivativeTrace(
         what,
         1,
         passed=int((asked & same).sum()),
@@ -60,7 +60,7 @@ def _told(what: str, surrogate_values: SurrogateValues, mode: Mode, claim: Array
 
 
 def _worst(excess: Array, surrogate_values: SurrogateValues) -> tuple[int, int]:
-    """The element that is furthest off; a direction that moves everything speaks only where no single input does."""
+    """The element with the largest deviation; a random direction only where no single input has it."""
     alone = np.array([not label.is_direction for label in surrogate_values.input_labels])
     if alone.any() and (excess[alone] > 0).any() == (excess > 0).any():
         excess = np.where(alone[:, None], excess, -2.0)

@@ -1,0 +1,1 @@
+"""A project that is edited at random, for ``benchmarks/stale.py``."""
