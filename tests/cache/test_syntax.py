@@ -151,7 +151,7 @@ def test_shapes_are_worked_out_once(warm: Any, monkeypatch: pytest.MonkeyPatch) 
 
     asked: list[bytes] = []
 
-    def counted(data: bytes) -> syntax.Smoothness:
+    def counted(data: bytes) -> syntax.Shape:
         asked.append(data)
         return shape(data)
 

@@ -11,7 +11,7 @@ from typing import Any
 from gradhook.execution.cache import installed
 from gradhook.execution.cache.fingerprints import LARGE, UNKNOWN, build, content, content_of, digest, stamp
 from gradhook.execution.cache.patterns import matches
-from gradhook.execution.cache.syntax import NONE, Shapes, Smoothness, asks_for_lines
+from gradhook.execution.cache.syntax import NONE, Shape, Shapes, asks_for_lines
 from gradhook.model.protocol import DECODING_ERRORS, DependencyReport
 from gradhook.model.protocol import from_json as build_typed
 
@@ -22,7 +22,7 @@ _COMMON = {
 
 
 Row = tuple[str, str, str, str]
-"""A path, its content, and for code the two digests of its ``Smoothness``; empty where only the content itself will do."""
+"""A path, its content, and for code the two digests of its ``Shape``; empty where only the content itself will do."""
 
 
 @dataclass
@@ -42,7 +42,7 @@ class CurrentFiles:
             return True
         return bool(shape[on_lines]) and self._shape(path)[on_lines] == shape[on_lines]
 
-    def _shape(self, path: str) -> Smoothness:
+    def _shape(self, path: str) -> Shape:
         data = _code(path)
         return NONE if data is None else self.shapes.of(data)
 
@@ -88,7 +88,7 @@ def record(
     return {"rows": rows, "common": common, "environment": dict(environment)}
 
 
-def _shapes(paths: Sequence[str], sources: Mapping[str, str], shapes: Shapes) -> dict[str, Smoothness]:
+def _shapes(paths: Sequence[str], sources: Mapping[str, str], shapes: Shapes) -> dict[str, Shape]:
     """The shapes of code that was imported and otherwise not read; of none where some of it asks for lines."""
     texts = {path: data for path in paths if path.endswith(".py") and (data := _code(path)) is not None}
     if any(map(asks_for_lines, texts.values())):

@@ -14,7 +14,7 @@ from gradhook.execution.cache.store import Store
 SHAPES = "shapes"
 NONE = ("", "")
 """The shape of what is no Python."""
-Smoothness = tuple[str, str]
+Shape = tuple[str, str]
 """Digests of the syntax tree alone, and of the tree with the places in the text where its nodes begin."""
 _PLACES = ("lineno", "end_lineno", "col_offset")
 _VERSION = f"1 {sys.version}"
@@ -27,16 +27,16 @@ class Shapes:
     """The shapes of texts, each worked out once for all runs; without a store, once a run."""
 
     store: Store | None = None
-    known: dict[str, Smoothness] = field(default_factory=dict)
+    known: dict[str, Shape] = field(default_factory=dict)
 
-    def of(self, data: bytes) -> Smoothness:
+    def of(self, data: bytes) -> Shape:
         """The shape of a file with this content."""
         name = digest(_VERSION, data)
         if name not in self.known:
             self.known[name] = self._kept(name) or shape(data)
         return self.known[name]
 
-    def _kept(self, name: str) -> Smoothness | None:
+    def _kept(self, name: str) -> Shape | None:
         match self.store.read(SHAPES, name) if self.store else None:
             case [str(tree), str(lines)]:
                 return tree, lines
@@ -53,7 +53,7 @@ class Shapes:
                 self.store.write(SHAPES, name, found)
 
 
-def shape(data: bytes) -> Smoothness:
+def shape(data: bytes) -> Shape:
     """The digests, worked out from a text; ``NONE`` where this Python cannot parse it."""
     try:
         with warnings.catch_warnings():

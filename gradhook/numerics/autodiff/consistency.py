@@ -60,7 +60,7 @@ class _Pair:
 
 
 def routes(held: FlatFunction, modes: tuple[Mode, ...], seed: str, clock: Clock) -> list[ConsistencyPair]:
-    """Every comparison that a user's code could make fail; empty where there is none."""
+    """Every pair of programs that a user's code could make differ, with both results."""
     asked = list(ways(held.replayed, modes)) if held.traceable else []
     if not asked:
         return []

@@ -11,7 +11,7 @@ from gradhook.numerics.function import FlatFunction
 
 
 def gradient_dtypes(held: FlatFunction) -> list[tuple[Label, str, str]]:
-    """The leaf, its dtype, and that of its gradient by reverse mode; nothing is computed."""
+    """Each leaf, its dtype, and the dtype of its gradient by reverse mode; nothing is computed."""
 
     def gradients(moved: list[Any]) -> Any:
         value, pull = jax.vjp(held.replayed.to_leaves, moved)

@@ -31,7 +31,7 @@ def repeated(held: FlatFunction, clock: Clock) -> list[ConsistencyPair]:
 
 
 def _rounded(route: ConsistencyPair, held: FlatFunction) -> ConsistencyPair:
-    """With the rounding of the value where the two differ; a callback may give other numbers each time it is run."""
+    """Add the rounding of the value where the two differ; callbacks may give other numbers on each run."""
     if not route.wrong(ADJOINT).any() or _calls_out(held):
         return route
     return replace(route, allowed=rounding.of(held.call, held.point))

@@ -76,7 +76,7 @@ class RuleProbe:
 
     @cached_property
     def linearity_program(self) -> LinearityProgram:
-        """The function differentiated along everything that is asked at the case itself."""
+        """The function differentiated along all directions and tangents at the case itself."""
         return LinearityProgram(self.held, self.seed, self.clock, self.modes)
 
     @cached_property

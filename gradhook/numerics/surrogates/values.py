@@ -115,7 +115,7 @@ def _compiled(
 
 
 def _joined(way: Way) -> Callable[[Any], Any]:
-    """Values and derivatives in one row: what nobody reads would be left out of a program, and not raise."""
+    """Values and derivatives in one row, so that no unread output is left out of the program and fails to raise."""
     return lambda x: jnp.concatenate([real_parts(leaf) for leaf in jax.tree.leaves(way(x))])
 
 
@@ -150,7 +150,7 @@ def _flat(leaves: list[Any]) -> Array:
 def _references(
     held: FlatFunction, forward: Callable[..., Any] | None, value: Array, known: Array | DerivativeError | None
 ) -> tuple[Array, ...]:
-    """What ``forward=`` returns, plainly and compiled: a compiler may fuse a product with a sum, and round once less.
+    """The result of ``forward=``, plain and compiled: a compiler may fuse a product with a sum.
 
     Raises:
         GradhookError: it returns another count of numbers than the function.
