@@ -21,7 +21,7 @@ def float64() -> Iterator[None]:
 
 
 @pytest.fixture
-def surrogate_values() -> Examine:
+def contract() -> Examine:
     """Every answer about a surrogate, by code, options as in the annotation; of several cases, all of them."""
 
     def run(function: Any, kind: ClaimKind = ClaimKind.SURROGATE, **options: Any) -> Answers:

@@ -73,9 +73,9 @@ LOST = {
 
 
 @pytest.mark.parametrize("name", LOST)
-def test_a_rule_that_has_no_part_in_the_derivative_is_named(name: str, surrogate_values: Any) -> None:
+def test_a_rule_that_has_no_part_in_the_derivative_is_named(name: str, contract: Any) -> None:
     assert [rule.line for rule in uses(LOST[name]).inactive] and not uses(LOST[name]).used
-    (outcome,) = surrogate_values(LOST[name], forward=declared, rule=rule, args=ARGS)["GRD202"]
+    (outcome,) = contract(LOST[name], forward=declared, rule=rule, args=ARGS)["GRD202"]
     assert outcome.verdict is Verdict.FAIL
     assert all("is lost on the way" in finding.help for finding in outcome.findings)
 
@@ -94,17 +94,15 @@ PLAIN = {
 
 
 @pytest.mark.parametrize("name", PLAIN)
-def test_a_rule_that_is_never_reached_is_missed(name: str, surrogate_values: Any) -> None:
+def test_a_rule_that_is_never_reached_is_missed(name: str, contract: Any) -> None:
     assert not uses(PLAIN[name]).reached
-    (outcome,) = surrogate_values(PLAIN[name], forward=declared, rule=rule, args=ARGS)["GRD202"]
+    (outcome,) = contract(PLAIN[name], forward=declared, rule=rule, args=ARGS)["GRD202"]
     assert outcome.verdict is Verdict.FAIL
     assert all("no rule is reached" in finding.help for finding in outcome.findings)
 
 
-def test_a_pass_says_on_which_rule_it_rests(surrogate_values: Any) -> None:
-    (outcome,) = surrogate_values(lambda x, w: jnp.sum(w * with_rule(x)), forward=declared, rule=rule, args=ARGS)[
-        "GRD202"
-    ]
+def test_a_pass_says_on_which_rule_it_rests(contract: Any) -> None:
+    (outcome,) = contract(lambda x, w: jnp.sum(w * with_rule(x)), forward=declared, rule=rule, args=ARGS)["GRD202"]
     line = quantised.__code__.co_firstlineno
     assert outcome.verdict is Verdict.PASS
     assert f"rests on the rule of `quantised` (test_active_rules.py:{line})" in outcome.note

@@ -96,9 +96,9 @@ def test_both_parts_of_a_complex_argument_are_moved() -> None:
     assert places == {"z[0].real": [0.5], "z[1].real": [0.5], "z[0].imag": [-0.25], "z[1].imag": [-0.25]}
 
 
-def test_elements_that_are_alike_are_told_once(surrogate_values: Any) -> None:
+def test_elements_that_are_alike_are_told_once(contract: Any) -> None:
     options = {"derivative_of": lambda x: x, "args": (uniform(5, low=-1, high=1),)}
     alike = jax.custom_jvp(jnp.sign)
     alike.defjvp(lambda p, t: (alike(p[0]), t[0]))
-    (note,) = [outcome.note for outcome in surrogate_values(lambda x: alike(x), **options)["GRD207"]]
+    (note,) = [outcome.note for outcome in contract(lambda x: alike(x), **options)["GRD207"]]
     assert note.count("derivative") == 1 and "x[0] = 0" in note

@@ -103,23 +103,23 @@ RIGHT = {
 
 
 @pytest.mark.parametrize("name", RIGHT)
-def test_a_right_surrogate_passes(name: str, surrogate_values: Any) -> None:
+def test_a_right_surrogate_passes(name: str, contract: Any) -> None:
     function, options = RIGHT[name]
-    answers = surrogate_values(function, **{k: v for k, v in options.items() if v is not None})
+    answers = contract(function, **{k: v for k, v in options.items() if v is not None})
     assert [(o.code, f.message) for outcomes in answers.values() for o in outcomes for f in o.findings] == []
     assert answers["GRD202"][0].verdict is Verdict.PASS
 
 
-def test_custom_gradient_is_a_rule_that_is_lost_at_second_order(surrogate_values: Any) -> None:
+def test_custom_gradient_is_a_rule_that_is_lost_at_second_order(contract: Any) -> None:
     f = jax.custom_gradient(lambda x: (jnp.round(x), lambda g: g))
-    answers = surrogate_values(f, forward=jnp.round, derivative_of=lambda x: x, args=(X,))
+    answers = contract(f, forward=jnp.round, derivative_of=lambda x: x, args=(X,))
     assert [f.code for outcomes in answers.values() for o in outcomes for f in o.findings] == ["GRD206"]
     assert answers["GRD206"][0].findings[0].verdict is Verdict.ADVICE
-    claimed = surrogate_values(f, forward=jnp.round, derivative_of=lambda x: x, args=(X,), order2="zero")
+    claimed = contract(f, forward=jnp.round, derivative_of=lambda x: x, args=(X,), order2="zero")
     assert claimed["GRD206"][0].verdict is Verdict.FAIL
 
 
-def test_an_integer_output_is_compared_too(surrogate_values: Any) -> None:
+def test_an_integer_output_is_compared_too(contract: Any) -> None:
     f = jax.custom_jvp(lambda x: (jnp.round(x), jnp.floor(x).astype(jnp.int32)))
 
     @f.defjvp
@@ -128,35 +128,35 @@ def test_an_integer_output_is_compared_too(surrogate_values: Any) -> None:
         return value, (tangents[0], np.zeros(value[1].shape, jax.dtypes.float0))
 
     reference = lambda x: (jnp.round(x), jnp.round(x).astype(jnp.int32))  # noqa: E731
-    (outcome,) = surrogate_values(f, forward=reference, rule=lambda p, t: t[0], args=(np.array([0.7, 1.2]),))["GRD201"]
+    (outcome,) = contract(f, forward=reference, rule=lambda p, t: t[0], args=(np.array([0.7, 1.2]),))["GRD201"]
     assert "out[1]" in outcome.findings[0].message
 
 
-def test_order2_error_that_does_not_raise(surrogate_values: Any) -> None:
-    (outcome, *_) = surrogate_values(_rounded(), derivative_of=lambda x: x, args=(X,), order2="error")["GRD206"]
+def test_order2_error_that_does_not_raise(contract: Any) -> None:
+    (outcome, *_) = contract(_rounded(), derivative_of=lambda x: x, args=(X,), order2="error")["GRD206"]
     assert "raises nothing" in outcome.findings[0].message
 
 
-def test_the_note_states_the_bias(surrogate_values: Any) -> None:
-    answers = surrogate_values(_rounded(), forward=jnp.round, derivative_of=lambda x: x, args=(X,))
+def test_the_note_states_the_bias(contract: Any) -> None:
+    answers = contract(_rounded(), forward=jnp.round, derivative_of=lambda x: x, args=(X,))
     assert answers["GRD208"][0].note == "bias: differs from the true derivative by up to 1"
 
 
-def test_an_exact_claim_of_a_flat_function_looks_like_a_surrogate(surrogate_values: Any) -> None:
-    (outcome,) = surrogate_values(_rounded(), ClaimKind.EXACT, args=(X,))["GRD208"]
+def test_an_exact_claim_of_a_flat_function_looks_like_a_surrogate(contract: Any) -> None:
+    (outcome,) = contract(_rounded(), ClaimKind.EXACT, args=(X,))["GRD208"]
     assert outcome.verdict is Verdict.FAIL
     assert "looks like a surrogate" in outcome.findings[0].message
 
 
-def test_an_exact_claim_of_a_wrong_rule_does_not(surrogate_values: Any) -> None:
+def test_an_exact_claim_of_a_wrong_rule_does_not(contract: Any) -> None:
     f = jax.custom_jvp(jnp.sin)
     f.defjvp(lambda p, t: (f(p[0]), jnp.sin(p[0]) * t[0]))
-    (outcome,) = surrogate_values(f, ClaimKind.EXACT, args=(X,))["GRD208"]
+    (outcome,) = contract(f, ClaimKind.EXACT, args=(X,))["GRD208"]
     assert outcome.verdict is Verdict.PASS
 
 
-def test_a_custom_rule_under_an_exact_claim_is_asked_about_linearity(surrogate_values: Any) -> None:
+def test_a_custom_rule_under_an_exact_claim_is_asked_about_linearity(contract: Any) -> None:
     f = jax.custom_vjp(jnp.sin)
     f.defvjp(lambda x: (f(x), x), lambda x, g: (jnp.clip(g, -100, 100) * jnp.cos(x),))
-    answers = surrogate_values(f, ClaimKind.EXACT, args=(X,))
+    answers = contract(f, ClaimKind.EXACT, args=(X,))
     assert {o.code for outcomes in answers.values() for o in outcomes if o.verdict is Verdict.FAIL} == {"GRD203"}

@@ -297,9 +297,9 @@ def _options(name: str, which: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", TRAPS)
-def test_the_question_finds_the_trap(name: str, surrogate_values: Any) -> None:
+def test_the_question_finds_the_trap(name: str, contract: Any) -> None:
     trap = TRAPS[name]
-    answers = surrogate_values(trap.wrong, **_options(name, 0))
+    answers = contract(trap.wrong, **_options(name, 0))
     outcomes = answers[trap.code]
     said = [finding.message for outcome in outcomes for finding in outcome.findings]
     assert any(outcome.verdict is Verdict.FAIL for outcome in outcomes), said
@@ -310,9 +310,9 @@ def test_the_question_finds_the_trap(name: str, surrogate_values: Any) -> None:
 
 
 @pytest.mark.parametrize("name", BEYOND)
-def test_what_lies_beyond_the_claim_is_advice(name: str, surrogate_values: Any) -> None:
+def test_what_lies_beyond_the_claim_is_advice(name: str, contract: Any) -> None:
     trap = BEYOND[name]
-    answers = surrogate_values(trap.wrong, **trap.options)
+    answers = contract(trap.wrong, **trap.options)
     said = {(f.code, f.verdict) for outcomes in answers.values() for o in outcomes for f in o.findings}
     assert said == {(trap.code, Verdict.ADVICE)}
     finding = answers[trap.code][0].findings[0]
@@ -321,8 +321,8 @@ def test_what_lies_beyond_the_claim_is_advice(name: str, surrogate_values: Any) 
 
 
 @pytest.mark.parametrize("name", TRAPS)
-def test_the_mended_twin_passes_every_question(name: str, surrogate_values: Any) -> None:
-    answers = surrogate_values(TRAPS[name].right, **_options(name, 1))
+def test_the_mended_twin_passes_every_question(name: str, contract: Any) -> None:
+    answers = contract(TRAPS[name].right, **_options(name, 1))
     found = [(o.code, f.message) for outcomes in answers.values() for o in outcomes for f in o.findings]
     assert found == []
     assert all(o.verdict is not Verdict.SKIP for o in answers["GRD205"])

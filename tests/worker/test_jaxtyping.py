@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gradhook.annotations.inputs import integers, key, normal
-from gradhook.execution.worker.cases.dimensions import Sizes, smoothness_of
+from gradhook.execution.worker.cases.dimensions import Sizes, shape_of
 from gradhook.execution.worker.cases.jaxtyping import inputs_from_annotations
 from gradhook.execution.worker.examine import examine
 from gradhook.model.errors import GradhookError
@@ -32,7 +32,7 @@ Float, Int, Bool, Key, PyTree, Array = jt.Float, jt.Int, jt.Bool, jt.Key, jt.PyT
     ],
 )  # fmt: skip
 def test_dimensions(text: str, shape: tuple[int, ...] | None) -> None:
-    assert smoothness_of(text, Sizes()) == shape
+    assert shape_of(text, Sizes()) == shape
 
 
 class Params(NamedTuple):

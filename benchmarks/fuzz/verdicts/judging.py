@@ -75,7 +75,7 @@ def judge(program: Program, wrong: Wrong | None = None) -> Answer | None:
         said = [o for o in outcomes if o.verdict is not Verdict.SKIP]
         codes = tuple(sorted({f.code for o in said for f in o.findings}))
         directions = np.stack(
-            [probe.differentiator.projection.explicit(row) for row in range(len(comparison.input_labels))]
+            [probe.differentiator.projection.direction(row) for row in range(len(comparison.input_labels))]
         )
         return Answer(
             str(worst([o.verdict for o in said])), codes, _modes(comparison, probe), directions, _extra(comparison),

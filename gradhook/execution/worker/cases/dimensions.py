@@ -20,7 +20,7 @@ class Sizes(dict[str, int]):
         return self[name]
 
 
-def smoothness_of(dimensions: str, sizes: Sizes) -> tuple[int, ...] | None:
+def shape_of(dimensions: str, sizes: Sizes) -> tuple[int, ...] | None:
     """The sizes of all dimensions but ``...`` and ``*name``; ``None`` if one cannot be computed.
 
     https://docs.kidger.site/jaxtyping/api/array/#shape

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gradhook.annotations.inputs import Spec, integers, key, normal
-from gradhook.execution.worker.cases.dimensions import Sizes, smoothness_of
+from gradhook.execution.worker.cases.dimensions import Sizes, shape_of
 from gradhook.model.errors import GradhookError
 from gradhook.numerics.fixed_arguments import fixed_names
 from gradhook.numerics.jaxpr.source import signature, user_function
@@ -146,7 +146,7 @@ def _is_array(hint: Any) -> bool:
 
 
 def _array(hint: Any, sizes: Sizes) -> Any:
-    shape = smoothness_of(hint.dim_str, sizes)
+    shape = shape_of(hint.dim_str, sizes)
     if shape is None:
         return UNKNOWN
     allowed = hint.dtypes if isinstance(hint.dtypes, (tuple, list)) else _PREFERRED

@@ -50,7 +50,7 @@ class FileAudit:
     """Sources in place of which Python ran byte code of another text."""
     asked: set[str] = field(default_factory=set)
     """The distributions whose metadata user code read, loaded or not."""
-    user_function: set[str] = field(default_factory=set)
+    written: set[str] = field(default_factory=set)
     job: int | None = None
     ignored: tuple[str, ...] = ()
     """Folders whose files are no inputs: the cache of a compiler."""
@@ -111,8 +111,8 @@ class FileAudit:
         if is_foreign(path) or path.startswith(self.ignored or ("\0",)):
             return
         if _makes(mode, flags):
-            self.user_function.add(path)
-        elif mode != "ab" and path not in self.user_function and os.path.isfile(path):  # noqa: PTH113
+            self.written.add(path)
+        elif mode != "ab" and path not in self.written and os.path.isfile(path):  # noqa: PTH113
             self.record(path)
             if _imports(frame):
                 self.imported.add(path)
