@@ -132,7 +132,7 @@ def test_the_boundaries_are_those_that_the_check_writes() -> None:
 
     three = (0.0, 0.0, 0.0)
     b = Discontinuity("x[0]", "out", (0.4, 0.5, 0.6), (0.0, 0.0, 0.25), (0.0, 1.0, 1.0), three, three, jumps=False)
-    (line,) = check._table(SimpleNamespace(ties="", boundaries=(b,), input="x[0]"))
+    (line,) = check._table(SimpleNamespace(ties="", discontinuities=(b,), input="x[0]"))
     found = _ROW.fullmatch(line)
     assert found
     assert found.groups() == ("x[0] = 0.5", "0", "0", "0.25", "0", "1", "1", "closed")

@@ -13,14 +13,14 @@ from gradhook.comparison.judge import Tolerance
 from gradhook.execution.worker.cases.case_options import check_cases, check_options, ignored
 from gradhook.model.errors import GradhookError
 from gradhook.model.results import RTOL, CheckSettings
-from gradhook.numerics.case import CheckOptions, Situation
+from gradhook.numerics.case import CheckCase, CheckOptions
 
 
 def _demands(settings: CheckSettings | None = None, surrogate: bool = False, **options: Any) -> CheckOptions:
     return check_options(options, settings or CheckSettings(), surrogate)
 
 
-def _one(configured: bool = False, **options: Any) -> Situation:
+def _one(configured: bool = False, **options: Any) -> CheckCase:
     (found,) = check_cases(options, configured)
     return found
 
@@ -113,7 +113,7 @@ def test_wrong_options(options: dict[str, Any], remedy: str) -> None:
 
 @pytest.mark.parametrize("args", [(1.0,), [1.0], lambda: (1.0,), lambda: [1.0]])
 def test_arguments(args: Any) -> None:
-    assert _one(args=args) == Situation("args", (1.0,))
+    assert _one(args=args) == CheckCase("args", (1.0,))
 
 
 @pytest.mark.parametrize("kwargs", [{"k": 2}, lambda: {"k": 2}])
@@ -195,11 +195,11 @@ def test_cases() -> None:
         False,
     )
     assert found == [
-        Situation("args", (1.0,), kink="left"),
-        Situation("plain", (2.0,), kink="left"),
-        Situation("full", (3.0,), {"k": 1}, 4.0, 5.0, 6.0, 0.0),
-        Situation("inherits", (3.0,), kink="left"),
-        Situation("bad", (7.0,), {"k": 2}, error=(TypeError, ValueError), match="shape"),
+        CheckCase("args", (1.0,), kink="left"),
+        CheckCase("plain", (2.0,), kink="left"),
+        CheckCase("full", (3.0,), {"k": 1}, 4.0, 5.0, 6.0, 0.0),
+        CheckCase("inherits", (3.0,), kink="left"),
+        CheckCase("bad", (7.0,), {"k": 2}, error=(TypeError, ValueError), match="shape"),
     ]
 
 
