@@ -18,10 +18,10 @@ import jax
 from jax.test_util import check_grads
 
 from gradhook.annotations import Claim, registered
-from gradhook.execution.worker.cases.case_options import demands, situations
+from gradhook.execution.worker.cases.case_options import check_cases, check_options
 from gradhook.model.results import CheckSettings
 from gradhook.numerics.autodiff.programs import Clock
-from gradhook.numerics.function_probe import Instruments
+from gradhook.numerics.function_probe import FunctionProbe
 
 FOLDER = Path(__file__).parent.parent / "tests" / "corpus"
 ACCEPTED = {"not fail": ("pass", "undecided"), "not pass": ("fail", "undecided")}
@@ -75,11 +75,11 @@ def _check_grads(files: list[Path], names: set[str]) -> dict[str, str]:
 
 def _answer(claim: Claim) -> str:
     """Pass or fail, with the orders and modes that are claimed."""
-    wanted = demands(claim.options, CheckSettings())
-    for situation in situations(claim.options, configured=False):
-        if situation.error is not None:
+    wanted = check_options(claim.options, CheckSettings())
+    for check_case in check_cases(claim.options, configured=False):
+        if check_case.error is not None:
             continue
-        held = Instruments(claim.subject, situation, wanted, "check_grads", Clock()).held
+        held = FunctionProbe(claim.subject, check_case, wanted, "check_grads", Clock()).held
         try:
             check_grads(held.call, (held.point,), order=wanted.order, modes=wanted.modes or ("fwd", "rev"))
         except Exception:

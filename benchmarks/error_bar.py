@@ -20,11 +20,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax.scipy import special
 
-from gradhook.comparison.judge import Estimate, Tolerance, judge, shape_number
+from gradhook.comparison.judge import Measurement, Tolerance, judge, smoothness_code
 from gradhook.model.results import Smoothness
 from gradhook.numerics.autodiff.programs import Clock, Programs
 from gradhook.numerics.finite_difference.adaptive import Evaluate, measure
-from gradhook.numerics.finite_difference.scales import Lines
+from gradhook.numerics.finite_difference.scales import StepLimits
 
 BATCH = 64
 PROMISE = 0.999
@@ -135,24 +135,24 @@ def _batch(programs: Programs, random: np.random.Generator) -> Trials:
     allowed = judge(np.diag(truth.astype(np.float64)), measured, Tolerance()).tolerance[diagonal]
     # Against the derivative itself; where it vanishes there is no relative error to speak of.
     size = np.where(truth == 0, np.nan, np.abs(truth)).astype(np.float64)
-    accepted = measured.accepted[diagonal] & (measured.shape[diagonal] != shape_number(Smoothness.KINK))
+    accepted = measured.accepted[diagonal] & (measured.smoothness[diagonal] != smoothness_code(Smoothness.KINK))
     return Trials(
         family, truth, measured.value[diagonal], measured.error[diagonal], accepted,
         (allowed + measured.error[diagonal]) / size,
     )  # fmt: skip
 
 
-def _measure(programs: Programs, packed: Any, lines: Lines, truth: Any) -> Estimate:
+def _measure(programs: Programs, packed: Any, lines: StepLimits, truth: Any) -> Measurement:
     vectors = np.eye(BATCH, len(packed))
     claims = [(slice(0, BATCH), np.diag(truth))]
     evaluate: Evaluate = lambda t: programs.values(packed, (), vectors, t)  # noqa: E731
     return measure(evaluate, lines, claims, Tolerance())
 
 
-def _lines(x: Any, centre: Any, inner: Any, family: Any) -> Lines:
+def _lines(x: Any, centre: Any, inner: Any, family: Any) -> StepLimits:
     low = centre + inner * np.array([FAMILIES[k].low for k in family])
     high = centre + inner * np.array([FAMILIES[k].high for k in family])
-    return Lines(2.0 ** np.ceil(np.log2(np.maximum(1.0, np.abs(x)))), np.abs(x), x - low, high - x)
+    return StepLimits(2.0 ** np.ceil(np.log2(np.maximum(1.0, np.abs(x)))), np.abs(x), x - low, high - x)
 
 
 def report(trials: Trials) -> str:

@@ -18,11 +18,11 @@ from scanning import instruments
 from sharing import Family, sharing
 
 from gradhook.checks import grd101_forward, grd102_reverse
-from gradhook.comparison.compare import compare, judged
-from gradhook.comparison.judge import columns_of, judge
-from gradhook.comparison.probe import Fault, Study
+from gradhook.comparison.compare import compare_mode, judge_claim
+from gradhook.comparison.judge import judge, measured_columns
+from gradhook.comparison.probe import DerivativeComparison, DerivativeError
 from gradhook.model.results import RTOL, Verdict, worst
-from gradhook.numerics.function_probe import Instruments
+from gradhook.numerics.function_probe import FunctionProbe
 
 ERROR = 1e-6
 """The relative error of every mutant."""
@@ -55,34 +55,36 @@ def mutants(entry: Entry, family: Family) -> list[Fate]:
 def _at(entry: Entry, name: str, family: Family) -> list[Fate]:
     with sharing(family):
         right = instruments(entry, name, RTOL)
-        study = right.study()
-        if isinstance(study, Fault) or not _sound(right):
+        comparison = right.comparison()
+        if isinstance(comparison, DerivativeError) or not _sound(right):
             return []
-        second = entry.order > 1 and all(isinstance(right.study((mode,)), Study) for mode in study.claims)
-    fates = list(_told(entry, name, right, study))
-    for kind, variant, dose, paths in _kinds(entry.points[name], study, second):
+        second = entry.order > 1 and all(
+            isinstance(right.comparison((mode,)), DerivativeComparison) for mode in comparison.autodiff
+        )
+    fates = list(_told(entry, name, right, comparison))
+    for kind, variant, dose, paths in _kinds(entry.points[name], comparison, second):
         with sharing(family), dosing(variant, dose):
             probe = instruments(entry, name, RTOL, mutated(entry.call, variant))
             fates += _fate(entry, name, kind, right, probe, paths)
     return fates
 
 
-def _told(entry: Entry, name: str, probe: Instruments, study: Study) -> Iterator[Fate]:
+def _told(entry: Entry, name: str, probe: FunctionProbe, comparison: DerivativeComparison) -> Iterator[Fate]:
     """The fate of each element that passed, made wrong by three times its own resolution."""
-    for mode, claim in study.claims.items():
-        if isinstance(claim, Fault):
+    for mode, claim in comparison.autodiff.items():
+        if isinstance(claim, DerivativeError):
             continue
-        right = judged(study, mode, claim, probe)
+        right = judge_claim(comparison, mode, claim, probe)
         error = TOLD * right.resolution * right.size
         passed = (right.verdict == Verdict.PASS) & np.isfinite(error) & (error > 0)
         sign = np.where(np.arange(claim.size).reshape(claim.shape) % 2, -1.0, 1.0)
-        answer = judged(study, mode, np.where(passed, claim + sign * error, claim), probe)
+        answer = judge_claim(comparison, mode, np.where(passed, claim + sign * error, claim), probe)
         for row, column in zip(*np.nonzero(passed), strict=True):
             fate = {Verdict.FAIL: "caught", Verdict.PASS: "missed"}.get(answer.verdict[row, column], "undecided")
             yield Fate(entry.name, name, "three resolutions", fate, float(TOLD * right.resolution[row, column]))
 
 
-def _sound(probe: Instruments) -> bool:
+def _sound(probe: FunctionProbe) -> bool:
     outcomes = [check.run(probe) for check in (grd101_forward, grd102_reverse)]
     return Verdict.PASS in [o.verdict for o in outcomes] and worst([o.verdict for o in outcomes]) is Verdict.PASS
 
@@ -90,8 +92,8 @@ def _sound(probe: Instruments) -> bool:
 Paths = tuple[tuple[str, ...], ...]
 
 
-def _kinds(point: Point, study: Study, second: bool) -> Iterator[tuple[str, Variant, Dose, Paths]]:
-    outputs = len(study.output_labels)
+def _kinds(point: Point, comparison: DerivativeComparison, second: bool) -> Iterator[tuple[str, Variant, Dose, Paths]]:
+    outputs = len(comparison.output_labels)
     zero = nothing(point, outputs)
     first: Paths = ((),)
     yield "everything", "tangent", zero.with_outputs(np.full(outputs, ERROR)), first
@@ -104,7 +106,7 @@ def _kinds(point: Point, study: Study, second: bool) -> Iterator[tuple[str, Vari
             spot = np.zeros(np.size(a))
             spot[np.size(a) // 2] = ERROR
             yield "one element", "tangent", zero.with_input(k, spot.reshape(np.shape(a))), first
-    if "fwd" in study.claims and "rev" in study.claims:
+    if "fwd" in comparison.autodiff and "rev" in comparison.autodiff:
         yield "reverse mode only", "transposed", zero.with_scalars(transposed=ERROR), first
         yield "custom_vjp", "pullback", zero.with_scalars(transposed=ERROR), first
     if second:
@@ -112,22 +114,22 @@ def _kinds(point: Point, study: Study, second: bool) -> Iterator[tuple[str, Vari
             "second order only",
             "tangent",
             zero.with_scalars(second=ERROR),
-            (("rev",) if "rev" in study.claims else ("fwd",),),
+            (("rev",) if "rev" in comparison.autodiff else ("fwd",),),
         )
 
 
-def _fate(entry: Entry, name: str, kind: str, right: Instruments, probe: Instruments, paths: Paths) -> list[Fate]:
+def _fate(entry: Entry, name: str, kind: str, right: FunctionProbe, probe: FunctionProbe, paths: Paths) -> list[Fate]:
     verdicts, effects, seen = [], [0.0], True
     for path in paths:
-        study, original = probe.study(path), right.study(path)
-        assert isinstance(study, Study) and isinstance(original, Study), study
-        verdicts += [compare(study, mode, probe, kind).verdict for mode in study.claims]
-        for mode, claim in study.claims.items():
-            if isinstance(claim, Fault) or isinstance(original.claims[mode], Fault):
+        comparison, original = probe.comparison(path), right.comparison(path)
+        assert isinstance(comparison, DerivativeComparison) and isinstance(original, DerivativeComparison), comparison
+        verdicts += [compare_mode(comparison, mode, probe, kind).verdict for mode in comparison.autodiff]
+        for mode, claim in comparison.autodiff.items():
+            if isinstance(claim, DerivativeError) or isinstance(original.autodiff[mode], DerivativeError):
                 continue
-            measured = columns_of(study.measured, study.columns(mode))
+            measured = measured_columns(comparison.measured, comparison.columns(mode))
             judgement = judge(claim, measured, probe.tolerance)
-            off = np.abs(claim - original.claims[mode])
+            off = np.abs(claim - original.autodiff[mode])
             with np.errstate(all="ignore"):
                 effects.append(float(np.nanmax(np.nan_to_num(off / judgement.size), initial=0.0)))
                 seen &= bool((off <= judgement.resolution * judgement.size).all())

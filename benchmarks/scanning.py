@@ -15,8 +15,8 @@ from gradhook.checks import grd101_forward, grd102_reverse, grd103_second_order,
 from gradhook.comparison.judge import Tolerance
 from gradhook.model.results import RTOL, Finding, Outcome, Verdict, worst
 from gradhook.numerics.autodiff.programs import Clock
-from gradhook.numerics.case import Demands, Situation
-from gradhook.numerics.function_probe import Instruments
+from gradhook.numerics.case import CheckCase, CheckOptions
+from gradhook.numerics.function_probe import FunctionProbe
 
 FIRST = (grd101_forward, grd102_reverse, grd105_finite)
 RTOLS = (RTOL, 1e-10, 1e-11, 1e-12)
@@ -58,11 +58,11 @@ def scan(entry: Entry, family: Family, rtols: tuple[float, ...] = RTOLS[:1]) -> 
     return found
 
 
-def instruments(entry: Entry, name: str, rtol: float, function: Any = None) -> Instruments:
+def instruments(entry: Entry, name: str, rtol: float, function: Any = None) -> FunctionProbe:
     """The probe that a check would be handed for one point."""
-    demands = Demands(order=entry.order, modes=entry.modes, tolerance=Tolerance(rtol=rtol))
-    situation = Situation(name, entry.points[name])
-    return Instruments(function or entry.call, situation, demands, f"{entry.name}\x1f{name}", Clock())
+    check_options = CheckOptions(order=entry.order, modes=entry.modes, tolerance=Tolerance(rtol=rtol))
+    check_case = CheckCase(name, entry.points[name])
+    return FunctionProbe(function or entry.call, check_case, check_options, f"{entry.name}\x1f{name}", Clock())
 
 
 def _point(entry: Entry, name: str, rtol: float, known: Truth | None) -> list[Answer]:

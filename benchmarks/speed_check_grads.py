@@ -18,7 +18,7 @@ from jax.test_util import check_grads
 
 from gradhook.annotations import registered
 from gradhook.annotations.inputs import Spec
-from gradhook.numerics.sampling import draw, generator
+from gradhook.numerics.sampling import generator, sample
 
 
 def main(what: str, folder: Path, name: str | None) -> None:
@@ -35,7 +35,9 @@ def main(what: str, folder: Path, name: str | None) -> None:
 def _arguments(claim: Any) -> tuple[Any, ...]:
     random = generator(claim.subject.__name__)
     drawn = jax.tree.map(
-        lambda leaf: jax.numpy.asarray(draw(leaf, random)), claim.options["args"], is_leaf=lambda x: isinstance(x, Spec)
+        lambda leaf: jax.numpy.asarray(sample(leaf, random)),
+        claim.options["args"],
+        is_leaf=lambda x: isinstance(x, Spec),
     )
     return tuple(drawn)
 

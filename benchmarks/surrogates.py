@@ -17,8 +17,8 @@ from gradhook import normal
 from gradhook.checks import all_checks
 from gradhook.comparison.judge import Tolerance
 from gradhook.numerics.autodiff.programs import Clock
-from gradhook.numerics.case import Demands, Situation
-from gradhook.numerics.function_probe import Instruments
+from gradhook.numerics.case import CheckCase, CheckOptions
+from gradhook.numerics.function_probe import FunctionProbe
 
 GOAL = 3.0
 CONTRACT = [check for check in all_checks() if check.RULE.code.startswith("GRD2")]
@@ -44,10 +44,10 @@ def spike() -> Any:
 def seconds(whole: bool) -> float:
     """Wall time for a new function, nothing compiled before: value and derivative at the case, or every question."""
     jax.clear_caches()
-    demands = Demands(tolerance=Tolerance(), surrogate=True, forward=step, rule=rule)
-    probe = Instruments(spike(), Situation("case", (normal(8),)), demands, "seed", Clock())
+    check_options = CheckOptions(tolerance=Tolerance(), surrogate=True, forward=step, rule=rule)
+    probe = FunctionProbe(spike(), CheckCase("case", (normal(8),)), check_options, "seed", Clock())
     started = time.perf_counter()
-    probe.contract()
+    probe.surrogate_values()
     for check in CONTRACT if whole else ():
         check.run(probe)
     return time.perf_counter() - started

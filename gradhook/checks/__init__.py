@@ -1,4 +1,4 @@
-"""Which questions are asked of a target? One file each; dropping a file in here is enough to ask it.
+"""The checks of a target, one file each; a file that is dropped in here is run.
 
 A check module has ``RULE`` (its code, name and question), ``APPLIES`` (the kinds of claims it is about) and
 ``run(probe) -> Outcome``. It reads arrays from the probe and decides; it computes no derivative and does no IO.
@@ -15,14 +15,14 @@ from gradhook.model.results import ClaimKind, Outcome, Rule
 
 
 class Check(Protocol):
-    """What every module of this folder has."""
+    """The contents of every check module."""
 
     RULE: Rule
     APPLIES: frozenset[ClaimKind]
 
     @staticmethod
     def run(probe: Probe) -> Outcome:
-        """Answer the question about a function held at a case."""
+        """Check a function held at a case."""
 
 
 def all_checks() -> tuple[Check, ...]:

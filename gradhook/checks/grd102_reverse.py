@@ -1,4 +1,4 @@
-"""Check that the reverse-mode derivative is linear, adjoint to forward mode, and what differences measure."""
+"""GRD102: the reverse-mode derivative is linear, adjoint to forward mode, and agrees with differences."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gradhook.comparison.compare import compare
+from gradhook.comparison.compare import compare_mode
 from gradhook.comparison.judge import ADJOINT, TINY, Array
 from gradhook.comparison.messages import Text
-from gradhook.comparison.probe import Fault, Probe, Study
+from gradhook.comparison.probe import DerivativeComparison, DerivativeError, Probe
 from gradhook.model.digits import pair
 from gradhook.model.results import ClaimKind, Finding, Outcome, Rule, Verdict
 
@@ -22,57 +22,64 @@ ROUNDOFFS = 4
 
 
 def run(probe: Probe) -> Outcome:
-    """Compare ``jax.vjp`` with differences; where both modes exist, also with forward mode at rounding level.
+    """Compare ``jax.vjp`` with differences and, at rounding level, with forward mode.
 
     ``<w, J v> = <J^T w, v>`` needs no differences, so it sees far smaller errors than they do.
     """
-    study = probe.study()
-    if isinstance(study, Fault) or "rev" not in study.claims:
+    comparison = probe.comparison()
+    if isinstance(comparison, DerivativeError) or "rev" not in comparison.autodiff:
         return Outcome(RULE.code, Verdict.SKIP, probe.case, note="reverse mode was not claimed")
-    outcome = compare(study, "rev", probe, RULE.code)
-    if outcome.verdict is Verdict.PASS and (finding := _adjoint(study, probe) or _linear(study, probe)):
+    outcome = compare_mode(comparison, "rev", probe, RULE.code)
+    if outcome.verdict is Verdict.PASS and (finding := _adjoint(comparison, probe) or _linear(comparison, probe)):
         return dataclasses.replace(outcome, verdict=Verdict.FAIL, findings=(finding,))
     return outcome
 
 
-def _adjoint(study: Study, probe: Probe) -> Finding | None:
+def _adjoint(comparison: DerivativeComparison, probe: Probe) -> Finding | None:
     """Forward and reverse mode, element by element: they sum the same terms in another order."""
-    forward, reverse = study.claims.get("fwd"), study.claims["rev"]
-    if forward is None or isinstance(forward, Fault) or isinstance(reverse, Fault):
+    forward, reverse = comparison.autodiff.get("fwd"), comparison.autodiff["rev"]
+    if forward is None or isinstance(forward, DerivativeError) or isinstance(reverse, DerivativeError):
         return None
     with np.errstate(all="ignore"):
-        projected = forward @ study.weights.T if len(study.weights) else forward
-        allowed = ADJOINT * np.maximum(_projected(forward, study), np.abs(reverse))
-    return _differing(study, projected, reverse, allowed, probe, _not_adjoint)
+        projected = forward @ comparison.weights.T if len(comparison.weights) else forward
+        allowed = ADJOINT * np.maximum(_projected(forward, comparison), np.abs(reverse))
+    return _differing(comparison, projected, reverse, allowed, probe, _not_adjoint)
 
 
-def _linear(study: Study, probe: Probe) -> Finding | None:
+def _linear(comparison: DerivativeComparison, probe: Probe) -> Finding | None:
     """The pullback of a combination of cotangents is that combination of their pullbacks."""
-    reverse, pulled = study.claims["rev"], study.pullbacks
-    if pulled is None or isinstance(reverse, Fault) or probe.rulebook() is not None:
-        return None  # of a target that is a rule itself, GRD203 asks it
+    reverse, pulled = comparison.autodiff["rev"], comparison.pullbacks
+    if pulled is None or isinstance(reverse, DerivativeError) or probe.rule_probe() is not None:
+        return None  # GRD203 checks this for a target that is a rule itself
     with np.errstate(all="ignore"):
         expected = reverse @ pulled.mix.T
         allowed = ADJOINT * (np.abs(reverse) @ np.abs(pulled.mix).T)
-    return _differing(study, expected, pulled.claims, allowed, probe, _not_linear)
+    return _differing(comparison, expected, pulled.autodiff, allowed, probe, _not_linear)
 
 
 def _differing(
-    study: Study, expected: Array, reverse: Array, allowed: Array, probe: Probe, text: Callable[[str, str, str], Text]
+    comparison: DerivativeComparison,
+    expected: Array,
+    reverse: Array,
+    allowed: Array,
+    probe: Probe,
+    text: Callable[[str, str, str], Text],
 ) -> Finding | None:
     with np.errstate(all="ignore"):
         gap = np.abs(expected - reverse)
         wrong = (gap > allowed) & np.isfinite(gap)
     if wrong.any():  # an ill-conditioned function rounds more, and a loop stops at its tolerance
-        wrong &= gap > 16 * _wobble(study, reverse, probe) + _left_open(study, reverse, probe) * np.abs(expected)
+        wrong &= gap > 16 * _rounding_sensitivity(comparison, reverse, probe) + _iteration_error(
+            comparison, reverse, probe
+        ) * np.abs(expected)
     if wrong.any():
-        wrong &= gap > ROUNDOFFS * _roundoff(study, reverse, probe)
+        wrong &= gap > ROUNDOFFS * _roundoff(comparison, reverse, probe)
     if not wrong.any():
         return None
-    single = wrong & np.array([not label.moves_many for label in study.input_labels])[:, None]
+    single = wrong & np.array([not label.moves_many for label in comparison.input_labels])[:, None]
     excess = np.where(single if single.any() else wrong, gap / np.maximum(allowed, TINY), -1.0)
     place = np.unravel_index(int(np.argmax(excess)), excess.shape)
-    label = study.input_labels[int(place[0])]
+    label = comparison.input_labels[int(place[0])]
     got, other = float(reverse[place]), float(expected[place])
     message, help = text(*pair(got, other), str(label))
     return Finding(
@@ -81,29 +88,29 @@ def _differing(
     )  # fmt: skip
 
 
-def _roundoff(study: Study, reverse: Array, probe: Probe) -> Array | float:
+def _roundoff(comparison: DerivativeComparison, reverse: Array, probe: Probe) -> Array | float:
     """The rounding of the terms of both sides, for each number of ``reverse``."""
     own = probe.roundoff((), "rev")
-    if study.pullbacks is not None and reverse is study.pullbacks.claims:
-        return np.asarray(2 * own @ np.abs(study.pullbacks.mix).T) if isinstance(own, np.ndarray) else own
+    if comparison.pullbacks is not None and reverse is comparison.pullbacks.autodiff:
+        return np.asarray(2 * own @ np.abs(comparison.pullbacks.mix).T) if isinstance(own, np.ndarray) else own
     other = probe.roundoff((), "fwd")
-    return own + (_projected(other, study) if isinstance(other, np.ndarray) else other)
+    return own + (_projected(other, comparison) if isinstance(other, np.ndarray) else other)
 
 
-def _left_open(study: Study, reverse: Array, probe: Probe) -> Array:
-    """What iterations leave open of each number of ``reverse``; of a combination, as much as of any of its parts."""
-    own = probe.left_open(study, "rev")
-    if study.pullbacks is not None and reverse is study.pullbacks.claims:
+def _iteration_error(comparison: DerivativeComparison, reverse: Array, probe: Probe) -> Array:
+    """The error that iterations account for in each number of ``reverse``."""
+    own = probe.iteration_error(comparison, "rev")
+    if comparison.pullbacks is not None and reverse is comparison.pullbacks.autodiff:
         return np.asarray(own.max(axis=-1, keepdims=True))
     return own
 
 
-def _wobble(study: Study, reverse: Array, probe: Probe) -> Array:
-    """How far both sides move when the point is rounded, for each number of ``reverse``."""
-    own = probe.wobble((), "rev")
-    if study.pullbacks is not None and reverse is study.pullbacks.claims:
-        return np.asarray(own @ np.abs(study.pullbacks.mix).T) if own.ndim > 1 else own
-    return np.asarray(own + _projected(probe.wobble((), "fwd"), study))
+def _rounding_sensitivity(comparison: DerivativeComparison, reverse: Array, probe: Probe) -> Array:
+    """The change of both sides when the point is rounded, for each number of ``reverse``."""
+    own = probe.rounding_sensitivity((), "rev")
+    if comparison.pullbacks is not None and reverse is comparison.pullbacks.autodiff:
+        return np.asarray(own @ np.abs(comparison.pullbacks.mix).T) if own.ndim > 1 else own
+    return np.asarray(own + _projected(probe.rounding_sensitivity((), "fwd"), comparison))
 
 
 def _not_adjoint(got: str, other: str, label: str) -> Text:
@@ -121,6 +128,6 @@ def _not_linear(got: str, other: str, label: str) -> Text:
     )
 
 
-def _projected(numbers: Array, study: Study) -> Array:
+def _projected(numbers: Array, comparison: DerivativeComparison) -> Array:
     """Magnitudes of outputs as magnitudes of the combinations that reverse mode pulls back."""
-    return np.abs(numbers) @ np.abs(study.weights).T if len(study.weights) else np.abs(numbers)
+    return np.abs(numbers) @ np.abs(comparison.weights).T if len(comparison.weights) else np.abs(numbers)

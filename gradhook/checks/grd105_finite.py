@@ -1,9 +1,9 @@
-"""Is the derivative finite wherever the value is, and of the input's dtype?"""
+"""GRD105: the derivative is finite wherever the value is, and has the input's dtype."""
 
 from __future__ import annotations
 
 from gradhook.comparison.nonfinite import not_finite
-from gradhook.comparison.probe import Fault, Probe
+from gradhook.comparison.probe import DerivativeError, Probe
 from gradhook.model.results import ClaimKind, Finding, Outcome, Rule, Verdict, worst
 
 RULE = Rule("GRD105", "finite", "Is the derivative finite wherever the value is, and of the input's dtype?")
@@ -11,17 +11,19 @@ APPLIES = frozenset({ClaimKind.EXACT})
 
 
 def run(probe: Probe) -> Outcome:
-    """A nan is never a pass, not even beside a measured nan; an infinite slope only where the function has one."""
+    """Report derivatives that are not finite where the function has a finite slope, and wrong dtypes."""
     findings = [*_not_finite(probe), *_dtypes(probe)]
     return Outcome(RULE.code, worst([f.verdict for f in findings] or [Verdict.PASS]), probe.case, tuple(findings))
 
 
 def _not_finite(probe: Probe) -> list[Finding]:
-    study = probe.study()
-    if isinstance(study, Fault):
+    comparison = probe.comparison()
+    if isinstance(comparison, DerivativeError):
         return []
     found = [
-        not_finite(study, mode, claim, probe) for mode, claim in study.claims.items() if not isinstance(claim, Fault)
+        not_finite(comparison, mode, claim, probe)
+        for mode, claim in comparison.autodiff.items()
+        if not isinstance(claim, DerivativeError)
     ]
     return [finding for finding in found if finding]
 

@@ -1,4 +1,4 @@
-"""Are value and derivative what the author gives independently?"""
+"""GRD106: compare value and derivative with those that the author gives."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from gradhook.comparison.judge import Array, Flags
 from gradhook.comparison.messages import MODE_NAMES
-from gradhook.comparison.probe import Fault, Label, Probe, Study
+from gradhook.comparison.probe import DerivativeComparison, DerivativeError, Label, Probe
 from gradhook.model.digits import pair
 from gradhook.model.results import ClaimKind, Finding, Mode, Outcome, Rule, Verdict, worst
 
@@ -15,51 +15,54 @@ APPLIES = frozenset({ClaimKind.EXACT, ClaimKind.SURROGATE})
 
 
 def run(probe: Probe) -> Outcome:
-    """Compare the value with ``value=``, and every mode with ``derivative=`` or ``exact=``, element by element."""
-    known = probe.known()
+    """Compare the value with ``value=``, and every mode with ``derivative=`` or ``exact=``."""
+    known = probe.given_values()
     if known.value is None and known.derivative is None:
         return Outcome(RULE.code, Verdict.SKIP, probe.case, note="no value or derivative was given")
-    study = probe.study()
-    if isinstance(study, Fault):
-        return Outcome(RULE.code, Verdict.SKIP, probe.case, note=study.message)
+    comparison = probe.comparison()
+    if isinstance(comparison, DerivativeError):
+        return Outcome(RULE.code, Verdict.SKIP, probe.case, note=comparison.message)
     findings = []
     if known.value is not None:
-        findings += _value(known.value, study, probe)
+        findings += _value(known.value, comparison, probe)
     if known.derivative is not None and known.terms is not None:
-        findings += _derivative(known.derivative, known.terms, study, probe)
+        findings += _derivative(known.derivative, known.terms, comparison, probe)
     return Outcome(RULE.code, worst([f.verdict for f in findings] or [Verdict.PASS]), probe.case, tuple(findings))
 
 
-def _value(known: Array, study: Study, probe: Probe) -> list[Finding]:
-    value = study.measured.centre[: len(study.output_labels)]
+def _value(known: Array, comparison: DerivativeComparison, probe: Probe) -> list[Finding]:
+    value = comparison.measured.centre[: len(comparison.output_labels)]
     wrong = _wrong(value, known, np.abs(known), None, probe)
     if not wrong.any():
         return []
     k = int(np.argmax(wrong))
     text = ", given was ".join(pair(value[k], known[k]))
-    return [_finding(f"the value of {study.output_labels[k]} is {text}", value[k], known[k], probe)]
+    return [_finding(f"the value of {comparison.output_labels[k]} is {text}", value[k], known[k], probe)]
 
 
-def _derivative(known: Array, terms: Array, study: Study, probe: Probe) -> list[Finding]:
+def _derivative(known: Array, terms: Array, comparison: DerivativeComparison, probe: Probe) -> list[Finding]:
     findings = []
-    for mode, claim in study.claims.items():
-        if isinstance(claim, Fault):
+    for mode, claim in comparison.autodiff.items():
+        if isinstance(claim, DerivativeError):
             continue
-        combined = mode == "rev" and len(study.weights) > 0
-        projected, size = (known @ study.weights.T, terms @ np.abs(study.weights).T) if combined else (known, terms)
+        combined = mode == "rev" and len(comparison.weights) > 0
+        projected, size = (
+            (known @ comparison.weights.T, terms @ np.abs(comparison.weights).T) if combined else (known, terms)
+        )
         wrong = _wrong(claim, projected, size, mode, probe)
         if wrong.any():
             d, o = (int(i) for i in np.argwhere(wrong)[0])
             numbers = float(claim[d, o]), float(projected[d, o])
             claimed, given = pair(*numbers)
-            text = f"{MODE_NAMES[mode]} claims {claimed} for d {study.output_labels[o]} / d {study.input_labels[d]}"
-            text += f", given was {given}"
-            findings.append(_finding(text, *numbers, probe, study.input_labels[d], mode))
+            label = comparison.input_labels[d]
+            what = f"d {comparison.output_labels[o]} / d {label}"
+            text = f"{MODE_NAMES[mode]} claims {claimed} for {what}, given was {given}"
+            findings.append(_finding(text, *numbers, probe, label, mode))
     return findings
 
 
 def _wrong(computed: Array, given: Array, terms: Array, mode: Mode | None, probe: Probe) -> Flags:
-    """Each number by the tolerance of the terms that were given for it, then by the rounding of what was computed.
+    """A mask of numbers beyond the tolerance of their terms and the rounding of the computation.
 
     So 0 may be given for the 1e-17 that is left of terms of size 1.
     """

@@ -1,11 +1,11 @@
-"""Ask once more beside a case at which special inputs, such as equal numbers, may hide a wrong derivative."""
+"""GRD107: repeat the check near a case whose special inputs may hide a wrong derivative."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from gradhook.comparison.compare import compare, compared
-from gradhook.comparison.probe import Fault, Probe
+from gradhook.comparison.compare import compare_mode, evaluate_mode
+from gradhook.comparison.probe import DerivativeError, Probe
 from gradhook.model.results import ClaimKind, Finding, Mode, Outcome, Rule, Verdict
 
 RULE = Rule("GRD107", "beside-the-case", "Is the derivative right beside a case of special inputs, too?")
@@ -15,8 +15,8 @@ NEAREST = 2
 
 
 def run(probe: Probe) -> Outcome:
-    """Compare every mode that passes at the case with differences at a generic point near by; only failures count."""
-    what, hidden = probe.coincidence()
+    """Compare every mode that passes at the case with differences near by; count failures only."""
+    what, hidden = probe.special_inputs()
     if not what:
         return _skip(probe, "no given input is special")
     if {outcome.verdict for outcome in _answers(probe).values()} - {Verdict.SKIP} != {Verdict.PASS}:
@@ -38,16 +38,18 @@ def _skip(probe: Probe, note: str) -> Outcome:
 
 
 def _answers(probe: Probe) -> dict[Mode, Outcome]:
-    study = probe.study()
-    if isinstance(study, Fault):
+    comparison = probe.comparison()
+    if isinstance(comparison, DerivativeError):
         return {}
-    return {mode: compare(study, mode, probe, RULE.code) for mode in study.claims}
+    return {mode: compare_mode(comparison, mode, probe, RULE.code) for mode in comparison.autodiff}
 
 
 def _fails(probe: Probe, mode: Mode) -> bool:
-    study = probe.study()
-    found = study if isinstance(study, Fault) else compared(study, mode, probe)
-    return not isinstance(found, Fault) and bool((found.relevant & (found.judgement.verdict == Verdict.FAIL)).any())
+    comparison = probe.comparison()
+    found = comparison if isinstance(comparison, DerivativeError) else evaluate_mode(comparison, mode, probe)
+    return not isinstance(found, DerivativeError) and bool(
+        (found.relevant & (found.judgement.verdict == Verdict.FAIL)).any()
+    )
 
 
 def _finding(found: Finding, what: str) -> Finding:

@@ -1,4 +1,4 @@
-"""Is the value of a surrogate that of its reference, bit for bit, on every route?"""
+"""GRD201: the value of a surrogate equals that of its reference, bit for bit, on every route."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 
 from gradhook.comparison.agreement import differ, same_bits
 from gradhook.comparison.judge import SURROGATE, Array, Flags
-from gradhook.comparison.probe import Fault, Probe
-from gradhook.comparison.surrogate_probe import Contract, Rulebook
+from gradhook.comparison.probe import DerivativeError, Probe
+from gradhook.comparison.surrogate_probe import SurrogateProbe, SurrogateValues
 from gradhook.model.digits import pair
 from gradhook.model.results import ClaimKind, Finding, Outcome, Rule, Verdict, worst
 
@@ -18,41 +18,44 @@ _HELP = "return forward's own value from the rule; x + stop_gradient(f(x) - x) i
 
 
 def run(probe: Probe) -> Outcome:
-    """Compare the bits of the value plainly called, under jit, vmap, jvp, vjp and value_and_grad with ``forward``.
+    """Compare the value's bits, plain and under every transformation, with those of ``forward``.
 
     A rule computes the value once more; nothing in JAX checks that it is the same. The sign of a zero alone is advice,
-    for a route may lose it although each of its steps is right. The same is asked at the points of a
-    sweep through the input's domain. Of a rule that nobody claims, the function itself is the reference, and rounding
-    is forgiven.
+    for a route may lose it although each of its steps is right. The points of a sweep through the input's domain are
+    compared too. The reference of an unclaimed rule is the function itself, up to rounding.
     """
-    contract = probe.contract()
-    rulebook = probe.rulebook()
-    if rulebook is None:
+    surrogate_values = probe.surrogate_values()
+    rule_probe = probe.rule_probe()
+    if rule_probe is None:
         return Outcome(RULE.code, Verdict.SKIP, probe.case, note="the function is no custom rule")
-    if contract is None or not contract.references:
+    if surrogate_values is None or not surrogate_values.references:
         return Outcome(RULE.code, Verdict.SKIP, probe.case, note="no forward= was declared")
-    found = [_route(contract, route, value, probe) for route, value in contract.values.items()]
+    found = [_route(surrogate_values, route, value, probe) for route, value in surrogate_values.values.items()]
     advice = [finding for finding in found if finding is not None and finding.verdict is Verdict.ADVICE]
     findings = _alike([finding for finding in found if finding is not None and finding.verdict is Verdict.FAIL])
-    findings = findings or (_strays(rulebook, probe) if probe.is_surrogate else []) or advice[:1]
+    findings = findings or (_mismatches(rule_probe, probe) if probe.is_surrogate else []) or advice[:1]
     verdict = worst([finding.verdict for finding in findings] or [Verdict.PASS])
     return Outcome(RULE.code, verdict, probe.case, tuple(findings), 0.0)
 
 
-def _route(contract: Contract, route: str, value: Array | Fault, probe: Probe) -> Finding | None:
-    if isinstance(value, Fault):
-        # What cannot be mapped at all is told by the question about compositions (GRD205), as advice.
+def _route(
+    surrogate_values: SurrogateValues, route: str, value: Array | DerivativeError, probe: Probe
+) -> Finding | None:
+    if isinstance(value, DerivativeError):
+        # GRD205 reports, as advice, what cannot be mapped at all.
         return None if value.missing or route == "under vmap" else _raised(route, value, probe)
     # An exact rule may well compute the same number in another way.
-    wrong = np.all([~_equal(value, reference, contract, probe) for reference in contract.references], axis=0)
+    wrong = np.all(
+        [~_equal(value, reference, surrogate_values, probe) for reference in surrogate_values.references], axis=0
+    )
     if not wrong.any():
         return None
-    more_than_a_sign = wrong & np.all([value != reference for reference in contract.references], axis=0)
+    more_than_a_sign = wrong & np.all([value != reference for reference in surrogate_values.references], axis=0)
     if not more_than_a_sign.any():
         return _signed(route, probe)
     wrong = more_than_a_sign
     k = int(np.argmax(wrong))
-    got, wanted, label = float(value[k]), float(contract.references[0][k]), contract.value_labels[k]
+    got, wanted, label = float(value[k]), float(surrogate_values.references[0][k]), surrogate_values.value_labels[k]
     more = f" (and {int(wrong.sum()) - 1} more)" if wrong.sum() > 1 else ""
     return Finding(
         RULE.code, Verdict.FAIL,
@@ -62,10 +65,10 @@ def _route(contract: Contract, route: str, value: Array | Fault, probe: Probe) -
     )  # fmt: skip
 
 
-def _equal(value: Array, reference: Array, contract: Contract, probe: Probe) -> Flags:
+def _equal(value: Array, reference: Array, surrogate_values: SurrogateValues, probe: Probe) -> Flags:
     if probe.is_surrogate:
         return same_bits(value, reference)
-    return ~differ(value, reference, SURROGATE, contract.value_rounding)
+    return ~differ(value, reference, SURROGATE, surrogate_values.value_rounding)
 
 
 def _signed(route: str, probe: Probe) -> Finding:
@@ -75,7 +78,7 @@ def _signed(route: str, probe: Probe) -> Finding:
     )  # fmt: skip
 
 
-def _raised(route: str, fault: Fault, probe: Probe) -> Finding:
+def _raised(route: str, fault: DerivativeError, probe: Probe) -> Finding:
     return Finding(
         RULE.code, Verdict.FAIL, f"{route} it raises {fault.message}", case=probe.case,
         path=fault.path or None, line=fault.line or None, help="called plainly it returns a value: so must every route",
@@ -83,19 +86,19 @@ def _raised(route: str, fault: Fault, probe: Probe) -> Finding:
 
 
 def _alike(findings: list[Finding]) -> list[Finding]:
-    """A value that is wrong when called plainly is wrong everywhere: said once."""
+    """Keep the first finding if the plain value is wrong: every route repeats it."""
     return findings[:1] if findings and findings[0].message.startswith("called plainly") else findings
 
 
-def _strays(rulebook: Rulebook, probe: Probe) -> list[Finding]:
-    strays = [s for sweep in rulebook.sweeps() for s in sweep.strays if not s.tangent]
+def _mismatches(rule_probe: SurrogateProbe, probe: Probe) -> list[Finding]:
+    mismatches = [s for sweep in rule_probe.sweeps() for s in sweep.mismatches if not s.tangent]
     return [
         Finding(
             RULE.code, Verdict.FAIL,
             f"at {s.input} = {s.at!r} the value of {s.output} is {_beside(s.got, s.wanted, True)}",
             case=probe.case, leaf=s.input, output=s.output, claimed=s.got, measured=s.wanted, help=_HELP,
         )
-        for s in strays[:1]
+        for s in mismatches[:1]
     ]  # fmt: skip
 
 

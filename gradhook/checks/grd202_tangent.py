@@ -1,4 +1,4 @@
-"""Is the derivative of a surrogate the declared one, in each mode?"""
+"""GRD202: the derivative of a surrogate is the declared one, in each mode."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import dataclasses
 
 import numpy as np
 
-from gradhook.comparison.compare import compare
+from gradhook.comparison.compare import compare_mode
 from gradhook.comparison.judge import SURROGATE, Array, Flags
 from gradhook.comparison.messages import MODE_NAMES, file_line
-from gradhook.comparison.probe import Fault, Probe
-from gradhook.comparison.surrogate_probe import Contract, Rulebook
+from gradhook.comparison.probe import CustomRuleUse, DerivativeError, Probe
+from gradhook.comparison.surrogate_probe import SurrogateProbe, SurrogateValues
 from gradhook.model.digits import pair
 from gradhook.model.results import ClaimKind, Finding, Mode, Outcome, Rule, Verdict, worst
 
@@ -22,16 +22,16 @@ TINY = float(np.finfo(np.float64).tiny)
 def run(probe: Probe) -> Outcome:
     """Compare every mode with ``derivative_of``, ``rule`` or ``tangent=`` at rounding level.
 
-    Differences of the function have no part in it. They are asked where they are evidence: of ``derivative_of`` itself,
+    Differences of the function have no part in it. They are taken where they are evidence: of ``derivative_of`` itself,
     and of the arguments in which the derivative is claimed to be exact.
     """
-    contract = probe.contract()
-    declared = contract is not None and not np.isnan(contract.declared).all()
-    outcomes = [_mode(contract, mode, probe) for mode in contract.claims] if contract and declared else []
-    outcomes = _explained(outcomes, probe.rulebook())
+    values = probe.surrogate_values()
+    declared = values is not None and not np.isnan(values.declared).all()
+    outcomes = [_mode(values, mode, probe) for mode in values.autodiff] if values and declared else []
+    outcomes = _explained(outcomes, probe.rule_probe())
     compared = any(o.verdict is not Verdict.SKIP for o in outcomes) or not declared
     if all(o.verdict in (Verdict.PASS, Verdict.SKIP) for o in outcomes):
-        outcomes += [*_measured(probe), *_strays(probe)]
+        outcomes += [*_measured(probe), *_mismatches(probe)]
     if not outcomes:
         return Outcome(RULE.code, Verdict.SKIP, probe.case, note="no derivative was declared")
     answered = [o for o in outcomes if o.verdict is not Verdict.SKIP]
@@ -40,7 +40,7 @@ def run(probe: Probe) -> Outcome:
     seen = max([SURROGATE, *(o.resolution for o in answered if o.resolution is not None)])
     pictured = next((o for o in outcomes if o.curve or o.jacobian), None)
     verdict = worst([o.verdict for o in answered])
-    if verdict is Verdict.PASS and not compared:  # derivative_of= alone is right, which says nothing of the surrogate
+    if verdict is Verdict.PASS and not compared:  # only derivative_of= itself was found right
         return Outcome(RULE.code, Verdict.SKIP, probe.case, note=notes)
     return Outcome(
         RULE.code, verdict, probe.case, findings, seen, notes,
@@ -48,9 +48,9 @@ def run(probe: Probe) -> Outcome:
     )  # fmt: skip
 
 
-def _mode(contract: Contract, mode: Mode, probe: Probe) -> Outcome:
-    claim = contract.claims[mode]
-    if isinstance(claim, Fault):
+def _mode(values: SurrogateValues, mode: Mode, probe: Probe) -> Outcome:
+    claim = values.autodiff[mode]
+    if isinstance(claim, DerivativeError):
         if claim.missing and probe.modes is None:
             return Outcome(RULE.code, Verdict.SKIP, probe.case, note=f"{MODE_NAMES[mode]}: {claim.message}")
         text = f"{MODE_NAMES[mode]} raises {claim.message}" if not claim.missing else claim.message
@@ -58,20 +58,25 @@ def _mode(contract: Contract, mode: Mode, probe: Probe) -> Outcome:
             RULE.code, Verdict.FAIL, text, case=probe.case, mode=mode, path=claim.path or None, line=claim.line or None
         )
         return Outcome(RULE.code, Verdict.FAIL, probe.case, (finding,))
-    wrong = ~contract.as_declared(mode, claim)
-    findings = (_finding(contract, mode, claim, contract.ways(mode)[0], wrong, probe),) if wrong.any() else ()
+    wrong = ~values.as_declared(mode, claim)
+    findings = (_finding(values, mode, claim, values.ways(mode)[0], wrong, probe),) if wrong.any() else ()
     return Outcome(RULE.code, Verdict.FAIL if findings else Verdict.PASS, probe.case, findings)
 
 
-def _explained(outcomes: list[Outcome], rulebook: Rulebook | None) -> list[Outcome]:
-    """Which rules the derivative rests on; where it is not the declared one, whether a rule was lost on the way."""
-    if rulebook is None or all(o.verdict is Verdict.SKIP for o in outcomes):
+def _explained(outcomes: list[Outcome], rule_probe: SurrogateProbe | None) -> list[Outcome]:
+    """Add the rules that the derivative rests on, and whether a rule was lost on the way."""
+    if rule_probe is None or all(o.verdict is Verdict.SKIP for o in outcomes):
         return outcomes
-    rules = rulebook.in_use()
-    used, idle = (", ".join(f"`{r.name}` ({file_line(r.path, r.line)})" for r in rs) for rs in (rules.used, rules.idle))
-    note = "; ".join([f"rests on the rule of {used}"] * bool(used) + [f"not on that of {idle}"] * bool(idle))
+    rules = rule_probe.active_rules()
+    used, inactive = _places(rules.used), _places(rules.inactive)
+    notes = []
+    if used:
+        notes.append(f"rests on the rule of {used}")
+    if inactive:
+        notes.append(f"not on that of {inactive}")
+    note = "; ".join(notes)
     lost = "" if rules.reached else "no rule is reached: was its name bound again, or is the plain function called?"
-    lost = f"the rule of {idle} is lost on the way: the derivative does not rest on it" if idle else lost
+    lost = f"the rule of {inactive} is lost on the way: the derivative does not rest on it" if inactive else lost
     return [
         dataclasses.replace(
             o,
@@ -82,51 +87,56 @@ def _explained(outcomes: list[Outcome], rulebook: Rulebook | None) -> list[Outco
     ]
 
 
-def _finding(contract: Contract, mode: Mode, claim: Array, declared: Array, wrong: Flags, probe: Probe) -> Finding:
+def _places(rules: tuple[CustomRuleUse, ...]) -> str:
+    return ", ".join(f"`{rule.name}` ({file_line(rule.path, rule.line)})" for rule in rules)
+
+
+def _finding(values: SurrogateValues, mode: Mode, claim: Array, declared: Array, wrong: Flags, probe: Probe) -> Finding:
     with np.errstate(invalid="ignore"):
-        beyond = np.abs(claim - declared) / np.maximum(contract.margin(mode, claim, declared), TINY)
+        beyond = np.abs(claim - declared) / np.maximum(values.margin(mode, claim, declared), TINY)
         gap = np.where(wrong, np.nan_to_num(beyond, nan=np.inf), -1.0)
-    # A direction that moves many inputs repeats what a single coordinate shows; it speaks only where none does.
-    everything = np.array([label.moves_many for label in contract.input_labels])
+    # A direction that moves many inputs repeats what a single coordinate shows; it is shown only where none is.
+    everything = np.array([label.moves_many for label in values.input_labels])
     if wrong[~everything].any():
         gap[everything] = -1.0
     d, o = (int(i) for i in np.unravel_index(int(np.argmax(gap)), gap.shape))
-    label, got, wanted = contract.input_labels[d], float(claim[d, o]), float(declared[d, o])
+    label, got, wanted = values.input_labels[d], float(claim[d, o]), float(declared[d, o])
     count = int((gap >= 0).sum())
     more = f" (and {count - 1} more)" if count > 1 else ""
     given, meant = pair(got, wanted)
     return Finding(
         RULE.code, Verdict.FAIL,
         f"the surrogate's {MODE_NAMES[mode]} gives {given} along {label}, declared is {meant}{more}",
-        case=probe.case, mode=mode, order=1, leaf=label.leaf, index=label.index, output=str(contract.output_labels[o])
-        if not (mode == "rev" and len(contract.weights)) else None, claimed=got, measured=wanted, tolerance=SURROGATE,
+        case=probe.case, mode=mode, order=1, leaf=label.leaf, index=label.index, output=str(values.output_labels[o])
+        if not (mode == "rev" and len(values.weights)) else None, claimed=got, measured=wanted, tolerance=SURROGATE,
         help="rule and declaration differ: look at masks and bounds (open or closed), signs and constant factors",
     )  # fmt: skip
 
 
 def _measured(probe: Probe) -> list[Outcome]:
-    """What is meant to be an exact derivative, compared with finite differences."""
-    of, in_ = probe.stand_in(), probe.exact_arguments()
-    found = _compared(of, "derivative_of= has a wrong derivative itself: ", probe)
-    # A kink of the smooth stand-in is no doubt about the surrogate, which is compared with what JAX makes of it.
+    """Compare derivatives that are claimed exact with finite differences."""
+    found = _compared(probe.declared_function(), "derivative_of= has a wrong derivative itself: ", probe)
+    # A kink of the declared function is no doubt about the surrogate, which is compared with what JAX makes of it.
     kept = [o for o in found if o.verdict in (Verdict.PASS, Verdict.FAIL)]
-    doubts = ["derivative_of= could not be measured itself"] * (not kept and bool(found))
-    unsure = [Outcome(RULE.code, Verdict.SKIP, probe.case, note=note) for note in doubts]
+    unsure = []
+    if found and not kept:
+        note = "derivative_of= could not be measured itself"
+        unsure.append(Outcome(RULE.code, Verdict.SKIP, probe.case, note=note))
     return [
         *(dataclasses.replace(o, resolution=None, curve=None, jacobian=None) for o in kept),
         *unsure,
-        *_compared(in_, "claimed exact: ", probe),
+        *_compared(probe.exact_arguments(), "claimed exact: ", probe),
     ]
 
 
 def _compared(exact: Probe | None, what: str, probe: Probe) -> list[Outcome]:
     if exact is None:
         return []
-    study = exact.study()
-    if isinstance(study, Fault):
-        finding = Finding(RULE.code, Verdict.FAIL, f"{what}it raises {study.message}", case=probe.case)
+    comparison = exact.comparison()
+    if isinstance(comparison, DerivativeError):
+        finding = Finding(RULE.code, Verdict.FAIL, f"{what}it raises {comparison.message}", case=probe.case)
         return [Outcome(RULE.code, Verdict.FAIL, probe.case, (finding,))]
-    outcomes = [compare(study, mode, exact, RULE.code) for mode in study.claims]
+    outcomes = [compare_mode(comparison, mode, exact, RULE.code) for mode in comparison.autodiff]
     return [
         dataclasses.replace(
             o,
@@ -138,10 +148,10 @@ def _compared(exact: Probe | None, what: str, probe: Probe) -> list[Outcome]:
     ]
 
 
-def _strays(probe: Probe) -> list[Outcome]:
+def _mismatches(probe: Probe) -> list[Outcome]:
     """Points of a sweep through an input's domain at which the derivative is not the declared one."""
-    rulebook = probe.rulebook()
-    strays = [s for sweep in rulebook.sweeps() for s in sweep.strays if s.tangent] if rulebook else []
+    rule_probe = probe.rule_probe()
+    mismatches = [s for sweep in rule_probe.sweeps() for s in sweep.mismatches if s.tangent] if rule_probe else []
     findings = tuple(
         Finding(
             RULE.code, Verdict.FAIL,
@@ -150,6 +160,6 @@ def _strays(probe: Probe) -> list[Outcome]:
             case=probe.case, order=1, leaf=s.input, output=s.output, claimed=s.got, measured=s.wanted,
             tolerance=SURROGATE, help="far from the case the rule is another formula, or overflows",
         )
-        for s in strays[:1]
+        for s in mismatches[:1]
     )  # fmt: skip
     return [Outcome(RULE.code, Verdict.FAIL, probe.case, findings)] if findings else []

@@ -5,8 +5,7 @@ from __future__ import annotations
 from gradhook.comparison.agreement import farthest
 from gradhook.comparison.judge import ADJOINT, SURROGATE
 from gradhook.comparison.messages import MODE_NAMES
-from gradhook.comparison.probe import Fault, Probe
-from gradhook.comparison.surrogate_probe import Trial
+from gradhook.comparison.probe import ConsistencyPair, DerivativeError, Probe
 from gradhook.model.digits import number, pair
 from gradhook.model.results import ClaimKind, Finding, Outcome, Rule, Verdict
 
@@ -21,13 +20,13 @@ _HELP = (
 
 
 def run(probe: Probe) -> Outcome:
-    """Ask for the derivative of zero, of multiples by powers of two, of a sum; then <w, Jv> = <J^T w, v>."""
-    rulebook = probe.rulebook()
-    if rulebook is None:
+    """Differentiate along zero, multiples and a sum; then compare <w, Jv> with <J^T w, v>."""
+    rule_probe = probe.rule_probe()
+    if rule_probe is None:
         return Outcome(RULE.code, Verdict.SKIP, probe.case, note="the function is no custom rule")
-    trials = rulebook.linearity()
+    trials = rule_probe.linearity()
     found = [finding for trial in trials if (finding := _finding(trial, probe))]
-    missing = [t.got.message for t in trials if isinstance(t.got, Fault) and t.got.missing]
+    missing = [t.got.message for t in trials if isinstance(t.got, DerivativeError) and t.got.missing]
     if len(missing) == len(trials) and not found:
         return Outcome(RULE.code, Verdict.SKIP, probe.case, note="; ".join(missing))
     return Outcome(
@@ -40,22 +39,22 @@ def _first_of_each(findings: list[Finding]) -> list[Finding]:
     return list({finding.mode: finding for finding in reversed(findings)}.values())[::-1]
 
 
-def _finding(trial: Trial, probe: Probe) -> Finding | None:
-    if isinstance(trial.got, Fault):
+def _finding(trial: ConsistencyPair, probe: Probe) -> Finding | None:
+    if isinstance(trial.got, DerivativeError):
         by_design = trial.got.missing and trial.got.message != _UNTRANSPOSED
         return None if by_design else _raised(trial, trial.got, probe)
     wrong = trial.wrong(ADJOINT if trial.mode is None else SURROGATE)
     if not wrong.any():
         return None
-    place = farthest(trial.got, trial.wanted, wrong)
-    got, wanted = float(trial.got[place]), float(trial.wanted[place])
+    place = farthest(trial.got, trial.expected, wrong)
+    got, wanted = float(trial.got[place]), float(trial.expected[place])
     return Finding(
         RULE.code, Verdict.FAIL, _text(trial, got, wanted), case=probe.case, mode=trial.mode, order=1,
         claimed=got, measured=wanted, help=_HELP,
     )  # fmt: skip
 
 
-def _text(trial: Trial, got: float, wanted: float) -> str:
+def _text(trial: ConsistencyPair, got: float, wanted: float) -> str:
     one, other = pair(got, wanted)
     if trial.mode is None:
         return f"the modes are no adjoints: <J^T w, v> is {one}, <w, J v> is {other}"
@@ -69,10 +68,10 @@ def _text(trial: Trial, got: float, wanted: float) -> str:
     return f"{mode} is not linear: {trial.name} {word}s gives {one}, their derivatives add up to {other}"
 
 
-def _raised(trial: Trial, fault: Fault, probe: Probe) -> Finding | None:
-    """JAX transposes a rule to get reverse mode, and says nothing useful where it cannot."""
+def _raised(trial: ConsistencyPair, fault: DerivativeError, probe: Probe) -> Finding | None:
+    """Report that JAX cannot transpose a rule, which its own error message does not explain."""
     if trial.mode != "rev":
-        return None  # GRD101 and GRD202 tell what forward mode raises
+        return None  # GRD101 and GRD202 report what forward mode raises
     return Finding(
         RULE.code, Verdict.FAIL,
         f"reverse mode cannot be had from the rule: JAX fails to transpose it ({fault.message}), which it does where a "

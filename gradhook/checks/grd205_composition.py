@@ -1,4 +1,4 @@
-"""GRD205: the derivative is the same inside every transformation and for every choice of differentiated arguments."""
+"""GRD205: the derivative is the same inside every transformation and for every subset of arguments."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from gradhook.comparison.agreement import farthest
 from gradhook.comparison.judge import SURROGATE
-from gradhook.comparison.probe import Fault, Probe
-from gradhook.comparison.surrogate_probe import Trial
+from gradhook.comparison.probe import ConsistencyPair, DerivativeError, Probe
 from gradhook.model.digits import pair
 from gradhook.model.results import ClaimKind, Finding, Outcome, Rule, Verdict, worst
 
@@ -17,16 +16,16 @@ SHOWN = 4
 
 
 def run(probe: Probe) -> Outcome:
-    """jit, vmap, scan, while_loop, cond, checkpoint, linearize, nested calls, every subset of the arguments.
+    """Compare compositions with jit, vmap, scan, while_loop, cond, checkpoint, linearize and nested calls.
 
-    The plain derivative at the same points is the judge; whether it is right is another question's business.
+    Also every subset of the arguments. The reference is the plain derivative at the same points; other checks judge it.
     """
-    rulebook = probe.rulebook()
-    if rulebook is None:
+    rule_probe = probe.rule_probe()
+    if rule_probe is None:
         return Outcome(RULE.code, Verdict.SKIP, probe.case, note="the function is no custom rule")
-    if rulebook.reason:
-        return _untraceable(rulebook.reason, probe)
-    trials = [t for t in rulebook.composition() if not (isinstance(t.got, Fault) and t.got.missing)]
+    if rule_probe.reason:
+        return _untraceable(rule_probe.reason, probe)
+    trials = [t for t in rule_probe.composition() if not (isinstance(t.got, DerivativeError) and t.got.missing)]
     found = [finding for trial in _once(trials) if (finding := _finding(trial, probe))]
     findings = [finding for finding in found if finding.verdict is Verdict.FAIL] or found[:1]
     note = f"asked in {len(trials)} compositions" if not findings else ", ".join(t.name for t in trials if _is_wrong(t))
@@ -36,7 +35,7 @@ def run(probe: Probe) -> Outcome:
 
 def _untraceable(reason: str, probe: Probe) -> Outcome:
     """A surrogate is meant for training; an exact rule may be for eager use."""
-    if not probe.is_surrogate or probe.contract() is None:
+    if not probe.is_surrogate or probe.surrogate_values() is None:
         return Outcome(RULE.code, Verdict.SKIP, probe.case, note=reason)
     finding = Finding(
         RULE.code, Verdict.FAIL, f"under jit the surrogate cannot be traced: {reason}", case=probe.case,
@@ -46,25 +45,25 @@ def _untraceable(reason: str, probe: Probe) -> Outcome:
     return Outcome(RULE.code, Verdict.FAIL, probe.case, (finding,))
 
 
-def _once(trials: list[Trial]) -> list[Trial]:
-    """The trials, with one for all that raise the same: it is one fault, however often it is met."""
-    raising: dict[str, list[Trial]] = {}
+def _once(trials: list[ConsistencyPair]) -> list[ConsistencyPair]:
+    """Merge the pairs that raise the same error: it is one fault."""
+    raising: dict[str, list[ConsistencyPair]] = {}
     for trial in trials:
-        if isinstance(trial.got, Fault):
+        if isinstance(trial.got, DerivativeError):
             raising.setdefault(trial.got.message, []).append(trial)
     merged = [replace(same[0], name=", ".join(t.name for t in same)) for same in raising.values()]
-    return [*merged, *(trial for trial in trials if not isinstance(trial.got, Fault))]
+    return [*merged, *(trial for trial in trials if not isinstance(trial.got, DerivativeError))]
 
 
-def _is_wrong(trial: Trial) -> bool:
-    return isinstance(trial.got, Fault) or bool(trial.wrong(SURROGATE).any())
+def _is_wrong(trial: ConsistencyPair) -> bool:
+    return isinstance(trial.got, DerivativeError) or bool(trial.wrong(SURROGATE).any())
 
 
-def _finding(trial: Trial, probe: Probe) -> Finding | None:
+def _finding(trial: ConsistencyPair, probe: Probe) -> Finding | None:
     if not _is_wrong(trial):
         return None
     what = "value" if trial.mode is None else "derivative"
-    if isinstance(trial.got, Fault):
+    if isinstance(trial.got, DerivativeError):
         if all("vmap" in name for name in trial.name.split(", ")):
             return _unmapped(trial, trial.got, probe)
         text = f"{trial.name} raises {trial.got.message}"
@@ -72,8 +71,8 @@ def _finding(trial: Trial, probe: Probe) -> Finding | None:
             RULE.code, Verdict.FAIL, text, case=probe.case, mode=trial.mode, path=trial.got.path or None,
             line=trial.got.line or None, help=f"the plain {what} exists, so those of the compositions must, too",
         )  # fmt: skip
-    place = farthest(trial.got, trial.wanted, trial.wrong(SURROGATE))
-    got, wanted = float(trial.got[place]), float(trial.wanted[place])
+    place = farthest(trial.got, trial.expected, trial.wrong(SURROGATE))
+    got, wanted = float(trial.got[place]), float(trial.expected[place])
     one, other = pair(got, wanted)
     return Finding(
         RULE.code, Verdict.FAIL, f"{trial.name} gives the {what} {one}, called alone it is {other}",
@@ -82,8 +81,8 @@ def _finding(trial: Trial, probe: Probe) -> Finding | None:
     )  # fmt: skip
 
 
-def _unmapped(trial: Trial, fault: Fault, probe: Probe) -> Finding:
-    """Advice: that a function can be mapped is part of no claim; wrong numbers are another matter."""
+def _unmapped(trial: ConsistencyPair, fault: DerivativeError, probe: Probe) -> Finding:
+    """Advice only: no claim includes that a function can be mapped."""
     what = "cannot be mapped" if trial.mode is None else "not differentiable under vmap"
     text = f"{what}: {trial.name.partition(', ')[0]} raises {fault.message.partition(':')[0]}"
     return Finding(

@@ -1,4 +1,4 @@
-"""Is an exact claim made about what looks like a surrogate, or a surrogate declared that is none?"""
+"""GRD208: find exact claims about surrogates, and surrogates whose rule is exact."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from gradhook.comparison.compare import judged
+from gradhook.comparison.compare import judge_claim
 from gradhook.comparison.judge import Array
 from gradhook.comparison.messages import MODE_NAMES
-from gradhook.comparison.probe import Fault, Probe, Study
-from gradhook.comparison.surrogate_probe import Rulebook
+from gradhook.comparison.probe import DerivativeComparison, DerivativeError, Probe
+from gradhook.comparison.surrogate_probe import SurrogateProbe
 from gradhook.model.digits import number
 from gradhook.model.results import ClaimKind, Finding, Mode, Outcome, Rule, Verdict
 
@@ -21,29 +21,29 @@ APPLIES = frozenset({ClaimKind.EXACT, ClaimKind.SURROGATE})
 
 
 def run(probe: Probe) -> Outcome:
-    """A flat value with a derivative is no exact claim; a rule that equals the exact derivative is no surrogate.
+    """Report flat values under an exact claim, and surrogates that equal the exact derivative.
 
     The latter is right all the same, so that it is advice.
 
     For a surrogate the note states its bias: how far the rule is from the true derivative, where one exists.
     """
-    rulebook = probe.rulebook()
+    rule_probe = probe.rule_probe()
     if probe.is_surrogate:
-        return _surrogate(rulebook, probe) if rulebook else Outcome(RULE.code, Verdict.SKIP, probe.case)
-    study = probe.study()
-    if isinstance(study, Fault):
-        return Outcome(RULE.code, Verdict.SKIP, probe.case, note=study.message)
+        return _surrogate(rule_probe, probe) if rule_probe else Outcome(RULE.code, Verdict.SKIP, probe.case)
+    comparison = probe.comparison()
+    if isinstance(comparison, DerivativeError):
+        return Outcome(RULE.code, Verdict.SKIP, probe.case, note=comparison.message)
     found = [
         f
-        for mode, claim in study.claims.items()
-        if not isinstance(claim, Fault)
-        if (f := _flat(study, mode, claim, probe))
+        for mode, claim in comparison.autodiff.items()
+        if not isinstance(claim, DerivativeError)
+        if (f := _flat(comparison, mode, claim, probe))
     ]
     return Outcome(RULE.code, Verdict.FAIL if found else Verdict.PASS, probe.case, tuple(found[:1]))
 
 
-def _surrogate(rulebook: Rulebook, probe: Probe) -> Outcome:
-    sweeps = rulebook.sweeps()
+def _surrogate(rule_probe: SurrogateProbe, probe: Probe) -> Outcome:
+    sweeps = rule_probe.sweeps()
     if sweeps and all(sweep.coincides for sweep in sweeps):
         finding = Finding(
             RULE.code, Verdict.ADVICE,
@@ -62,17 +62,17 @@ def _surrogate(rulebook: Rulebook, probe: Probe) -> Outcome:
     )
 
 
-def _flat(study: Study, mode: Mode, claim: Array, probe: Probe) -> Finding | None:
-    """The first element whose value does not change at all in its surroundings although a derivative is claimed."""
-    answer = judged(study, mode, claim, probe)
-    there = np.isfinite(study.measured_by(mode).centre)[None, :] & np.isfinite(claim)
+def _flat(comparison: DerivativeComparison, mode: Mode, claim: Array, probe: Probe) -> Finding | None:
+    """The first element with a derivative although its value is constant in its surroundings."""
+    answer = judge_claim(comparison, mode, claim, probe)
+    there = np.isfinite(comparison.measured_by(mode).centre)[None, :] & np.isfinite(claim)
     with np.errstate(invalid="ignore"):
         flat = there & (answer.verdict == Verdict.FAIL) & (answer.reference == 0) & (np.abs(claim) > 1e-6)
     moves = (there & ~flat & (np.abs(claim) > 0)).any()
     if not flat.any() or moves:
         return None
     d, o = (int(i) for i in np.argwhere(flat)[0])
-    label = study.input_labels[d]
+    label = comparison.input_labels[d]
     return Finding(
         RULE.code, Verdict.FAIL,
         f"looks like a surrogate: the value is flat along {label}, "

@@ -7,7 +7,7 @@ import numpy as np
 from gradhook.comparison.agreement import farthest
 from gradhook.comparison.judge import ADJOINT
 from gradhook.comparison.messages import MODE_NAMES
-from gradhook.comparison.probe import Fault, Probe, Route
+from gradhook.comparison.probe import ConsistencyPair, DerivativeError, Probe
 from gradhook.model.digits import pair
 from gradhook.model.results import ClaimKind, Finding, Outcome, Rule, Verdict, worst
 
@@ -17,7 +17,7 @@ VMAP = "under vmap"
 
 
 def run(probe: Probe) -> Outcome:
-    """Compare pairs of ways at rounding level; asked only where code of a user's could make them differ."""
+    """Compare pairs of programs at rounding level, where the user's code could make them differ."""
     routes = probe.routes()
     if not routes:
         note = "no rule in the function could tell JAX's transformations apart, so its routes agree by construction"
@@ -26,27 +26,29 @@ def run(probe: Probe) -> Outcome:
     advice = [finding for finding in found if finding.verdict is Verdict.ADVICE]
     advice = advice[:1] if _may_advise(routes, probe) else []
     findings = (*(finding for finding in found if finding.verdict is not Verdict.ADVICE), *advice)
-    missed = [_not_compared(route.name, route.got) for route in routes if isinstance(route.got, Fault)]
+    missed = [_not_compared(route.name, route.got) for route in routes if isinstance(route.got, DerivativeError)]
     passed = Verdict.PASS if len(missed) < len(routes) else Verdict.SKIP
     verdict = worst([f.verdict for f in findings] or [passed])
     return Outcome(RULE.code, verdict, probe.case, findings, note="; ".join(dict.fromkeys(missed)))
 
 
-def _not_compared(name: str, fault: Fault) -> str:
+def _not_compared(name: str, fault: DerivativeError) -> str:
     return f"{name}: {fault.message}" if fault.missing else f"{name} it raises {fault.message}"
 
 
-def _may_advise(routes: list[Route], probe: Probe) -> bool:
-    """Whether the value can be mapped, and no other question (GRD205, of a rule) says that its derivative cannot."""
-    mapped = not any(route.name == VMAP and route.mode is None and isinstance(route.got, Fault) for route in routes)
-    rulebook = probe.rulebook()
-    return mapped and (rulebook is None or bool(rulebook.reason))
+def _may_advise(routes: list[ConsistencyPair], probe: Probe) -> bool:
+    """Whether the value can be mapped and GRD205 does not already report that its derivative cannot."""
+    mapped = not any(
+        route.name == VMAP and route.mode is None and isinstance(route.got, DerivativeError) for route in routes
+    )
+    rule_probe = probe.rule_probe()
+    return mapped and (rule_probe is None or bool(rule_probe.reason))
 
 
-def _answer(route: Route, probe: Probe) -> Finding | None:
-    if isinstance(route.got, Fault):
+def _answer(route: ConsistencyPair, probe: Probe) -> Finding | None:
+    if isinstance(route.got, DerivativeError):
         # Not every function can be mapped (a callback without a vmap method), and that is part of no claim: the note
-        # says so, and where the value can be mapped but not the derivative, that is advice.
+        # reports it, and where the value can be mapped but not the derivative, that is advice.
         return None if route.got.missing else _raised(route, route.got, probe)
     wrong = route.wrong(ADJOINT)
     if route.mode:  # 0 times infinity is nan in one way and left out in another: such a derivative is GRD105's
@@ -62,7 +64,7 @@ def _answer(route: Route, probe: Probe) -> Finding | None:
     )  # fmt: skip
 
 
-def _raised(route: Route, fault: Fault, probe: Probe) -> Finding:
+def _raised(route: ConsistencyPair, fault: DerivativeError, probe: Probe) -> Finding:
     if route.name == VMAP:
         text = f"not differentiable under vmap: {_mode(route)} raises {fault.message.partition(':')[0]}"
         return Finding(
@@ -75,11 +77,11 @@ def _raised(route: Route, fault: Fault, probe: Probe) -> Finding:
     )  # fmt: skip
 
 
-def _mode(route: Route) -> str:
+def _mode(route: ConsistencyPair) -> str:
     return MODE_NAMES[route.mode] if route.mode else "the value"
 
 
-def _help(route: Route) -> str:
+def _help(route: ConsistencyPair) -> str:
     if route.name == VMAP:
         return "look at custom batching rules (custom_vmap) and at reductions over the wrong axis in a rule"
     if route.name.endswith("alone"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradhook.comparison.agreement import farthest
 from gradhook.comparison.judge import ADJOINT
-from gradhook.comparison.probe import Fault, Probe, Route
+from gradhook.comparison.probe import ConsistencyPair, DerivativeError, Probe
 from gradhook.model.digits import pair
 from gradhook.model.results import ClaimKind, Finding, Outcome, Rule, Verdict
 
@@ -13,7 +13,7 @@ APPLIES = frozenset({ClaimKind.EXACT, ClaimKind.SURROGATE})
 
 
 def run(probe: Probe) -> Outcome:
-    """Compare two values up to rounding; ask JAX's key-reuse checker where random numbers are drawn."""
+    """Compare two values up to rounding; run JAX's key-reuse checker where random numbers are drawn."""
     findings = [finding for route in probe.repeated() if (finding := _differs(route, probe))]
     if complaint := probe.reused_keys():
         text = f"a PRNG key is used twice: {complaint}"
@@ -22,9 +22,9 @@ def run(probe: Probe) -> Outcome:
     return Outcome(RULE.code, Verdict.FAIL if findings else Verdict.PASS, probe.case, tuple(findings))
 
 
-def _differs(route: Route, probe: Probe) -> Finding | None:
+def _differs(route: ConsistencyPair, probe: Probe) -> Finding | None:
     wrong = route.wrong(ADJOINT)
-    if isinstance(route.got, Fault) or not wrong.any():
+    if isinstance(route.got, DerivativeError) or not wrong.any():
         return None
     place = farthest(route.got, route.expected, wrong)
     got, expected = float(route.got[place]), float(route.expected[place])

@@ -1,10 +1,10 @@
-"""Was anything tested, or is the derivative zero wherever it was looked at?"""
+"""GRD410: some derivative of the case is different from zero."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from gradhook.comparison.probe import Fault, Probe, Study
+from gradhook.comparison.probe import DerivativeComparison, DerivativeError, Probe
 from gradhook.model.results import ClaimKind, Finding, Outcome, Rule, Verdict
 
 RULE = Rule("GRD410", "vacuous", "Is any derivative of the case different from zero?")
@@ -12,9 +12,9 @@ APPLIES = frozenset({ClaimKind.EXACT})
 
 
 def run(probe: Probe) -> Outcome:
-    """A rule that returns zeros passes where the derivative is zero; one case where it is not tests the claim."""
+    """Report cases without any nonzero derivative: a rule that returns zeros would pass there."""
     paths = [(), *((mode,) for mode in ("fwd", "rev"))] if probe.order > 1 else [()]
-    if any(_moves(probe.study(path)) for path in paths):
+    if any(_moves(probe.comparison(path)) for path in paths):
         return Outcome(RULE.code, Verdict.PASS, probe.case)
     text = "vacuous: every derivative is zero here, so a rule that returns zeros would pass too"
     finding = Finding(
@@ -24,13 +24,13 @@ def run(probe: Probe) -> Outcome:
     return Outcome(RULE.code, Verdict.UNDECIDED, probe.case, (finding,))
 
 
-def _moves(study: Study | Fault) -> bool:
-    if isinstance(study, Fault):
+def _moves(comparison: DerivativeComparison | DerivativeError) -> bool:
+    if isinstance(comparison, DerivativeError):
         return False
-    for mode, claim in study.claims.items():
-        measured = study.measured_by(mode)
+    for mode, claim in comparison.autodiff.items():
+        measured = comparison.measured_by(mode)
         there = np.isfinite(measured.centre)[None, :]
-        if not isinstance(claim, Fault) and ((claim != 0) & there).any():
+        if not isinstance(claim, DerivativeError) and ((claim != 0) & there).any():
             return True
         if (measured.accepted & there & (np.abs(measured.value) > measured.error)).any():
             return True

@@ -1,4 +1,4 @@
-"""Settle what differences leave open or dispute: proofs of 0, the complex step, noisy derivatives, iterations."""
+"""Adjust verdicts by evidence beyond differences: proofs of 0, the complex step, noise, iterations."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from gradhook.comparison.judge import (
     DISAGREE,
     EQUATIONS,
     NO_SLOPE,
+    ROUNDING_SHARE,
     TINY,
-    WOBBLE,
     Array,
-    Estimate,
     Flags,
     Judgement,
+    Measurement,
     Tolerance,
+    inconsistent_outputs,
     judge,
-    shape_number,
-    torn_outputs,
+    smoothness_code,
 )
-from gradhook.comparison.probe import ALONG, Fault, Probe, Study, Witness
+from gradhook.comparison.probe import ALONG, ComplexStep, DerivativeComparison, DerivativeError, Probe
 from gradhook.model.results import Mode, Smoothness, Verdict
 
 EPS = float(np.finfo(np.float64).eps)
@@ -44,24 +44,26 @@ PROVEN = (COMPLEX_STEP, EQUATIONS)
 """Witnesses of a derivative whose shape differences do not see."""
 
 
-def adjusted(study: Study, mode: Mode, claim: Array, judged: Judgement, probe: Probe) -> Judgement:
-    """The judgement after all that differences do not show: in order, proofs, second witness, excuses of a failure."""
-    measured = study.measured_by(mode)
-    judged = prove_zeros(study, mode, claim, measured, judged, probe)
-    judged = ask_witness(study, mode, claim, measured, judged, probe)
-    judged = pass_cancelled(study, mode, claim, measured, judged, probe)
-    judged = within_iteration(study, mode, claim, judged, probe)
-    return soften(study, mode, claim, measured, judged, probe)
+def adjust_judgement(
+    comparison: DerivativeComparison, mode: Mode, claim: Array, judged: Judgement, probe: Probe
+) -> Judgement:
+    """Apply, in order: proofs of 0, the complex step, and excuses of a failure."""
+    measured = comparison.measured_by(mode)
+    judged = prove_zeros(comparison, mode, claim, measured, judged, probe)
+    judged = apply_complex_step(comparison, mode, claim, measured, judged, probe)
+    judged = pass_cancelled(comparison, mode, claim, measured, judged, probe)
+    judged = downgrade_iteration_failures(comparison, mode, claim, judged, probe)
+    return downgrade_noisy_failures(comparison, mode, claim, measured, judged, probe)
 
 
 def prove_zeros(
-    study: Study, mode: Mode, claim: Array, measured: Estimate, judged: Judgement, probe: Probe
+    comparison: DerivativeComparison, mode: Mode, claim: Array, measured: Measurement, judged: Judgement, probe: Probe
 ) -> Judgement:
-    """Decide elements whose output provably depends on no input that moves: their derivative is exactly 0."""
+    """Decide elements whose output provably depends on no moving input: their derivative is 0."""
     asked = measured.motionless & np.isfinite(claim) & (judged.verdict == Verdict.UNDECIDED)
     if not asked.any():
         return judged
-    proven = asked & probe.independent(study.path, mode)
+    proven = asked & probe.independent(comparison.path, mode)
     right = np.abs(claim) <= judged.tolerance - probe.tolerance.rtol * np.abs(claim)
     return replace(
         judged,
@@ -74,12 +76,12 @@ def prove_zeros(
     )
 
 
-def ask_witness(
-    study: Study, mode: Mode, claim: Array, measured: Estimate, judged: Judgement, probe: Probe
+def apply_complex_step(
+    comparison: DerivativeComparison, mode: Mode, claim: Array, measured: Measurement, judged: Judgement, probe: Probe
 ) -> Judgement:
-    """Let the complex step decide what differences leave unresolved or dispute; where both speak they must agree."""
+    """Let the complex step decide elements that differences leave unresolved or dispute."""
     steep = np.isin(judged.code, list(NO_SLOPE.values()))
-    smooth = np.isin(measured.shape, [shape_number(shape) for shape in (Smoothness.SMOOTH, Smoothness.EDGE)])
+    smooth = np.isin(measured.smoothness, [smoothness_code(shape) for shape in (Smoothness.SMOOTH, Smoothness.EDGE)])
     # A bend that is seen above noise or a plateau alone may lie beside the point: the equations at the point decide.
     beside = (judged.code == "GRD401") & (measured.noise > 0)
     bent = _off_both_sides(claim, measured, judged, probe) & ~beside
@@ -88,21 +90,21 @@ def ask_witness(
     asked &= (judged.witness != EQUATIONS) & np.isfinite(measured.centre)[None, :]
     if not asked.any():
         return judged
-    found = probe.witness(study.path, mode)
+    found = probe.witness(comparison.path, mode)
     if found is None:
-        return _unmoved(study, mode, claim, measured, judged, asked, probe)
+        return _unmoved(comparison, mode, claim, measured, judged, asked, probe)
     with np.errstate(all="ignore"):
         answered = asked & np.isfinite(found.value) & np.isfinite(found.error)
         # A jump on every step is none if the function is that steep: it is smooth on a scale below the finest step.
         answered &= ~steep | (np.abs(found.value) >= 0.5 * measured.steepest)
-        # A complex step whose own terms round by more than what is disputed says nothing about the dispute.
+        # A complex step whose own terms round by more than what is disputed cannot settle the dispute.
         disputed = (judged.verdict == Verdict.FAIL) & measured.accepted
         answered &= ~disputed | (BAR * found.error <= np.abs(claim - measured.value) / 10)
         judged = _still_bent(judged, _by_witness(claim, measured, judged, found, answered, probe), bent & answered)
-    return _unmoved(study, mode, claim, measured, judged, asked & ~answered, probe)
+    return _unmoved(comparison, mode, claim, measured, judged, asked & ~answered, probe)
 
 
-def _off_both_sides(claim: Array, measured: Estimate, judged: Judgement, probe: Probe) -> Flags:
+def _off_both_sides(claim: Array, measured: Measurement, judged: Judgement, probe: Probe) -> Flags:
     """Claims at a kink without a convention that are the slope of neither side: between them, or outside of both.
 
     If the kink lies beside the point, the function has one slope at the point, and that claim is not it.
@@ -114,7 +116,7 @@ def _off_both_sides(claim: Array, measured: Estimate, judged: Judgement, probe: 
         left = np.abs(claim - measured.left) <= own + measured.left_error
         right = np.abs(claim - measured.right) <= own + measured.right_error
     open_ = (judged.verdict == Verdict.FAIL) | (judged.code == "GRD401")
-    return np.asarray((measured.shape == shape_number(Smoothness.KINK)) & open_ & ~left & ~right)
+    return np.asarray((measured.smoothness == smoothness_code(Smoothness.KINK)) & open_ & ~left & ~right)
 
 
 def _still_bent(before: Judgement, after: Judgement, bent: Flags) -> Judgement:
@@ -134,13 +136,19 @@ _ANSWER = ("resolution", "size", "witness", "reference", "error")
 
 
 def _unmoved(
-    study: Study, mode: Mode, claim: Array, measured: Estimate, judged: Judgement, unanswered: Flags, probe: Probe
+    comparison: DerivativeComparison,
+    mode: Mode,
+    claim: Array,
+    measured: Measurement,
+    judged: Judgement,
+    unanswered: Flags,
+    probe: Probe,
 ) -> Judgement:
-    """Pass claims of 0 about outputs that no step changes, nor nan nor infinity, where no complex step can be had."""
+    """Pass claims of 0 about outputs that no step, nan or infinity changes, without a complex step."""
     still = unanswered & measured.motionless & (claim == 0) & (judged.verdict == Verdict.UNDECIDED)
     if not still.any():
         return judged
-    still &= probe.indifferent(study.path, mode)
+    still &= probe.unaffected_by_nan(comparison.path, mode)
     return replace(
         judged,
         verdict=np.where(still, Verdict.PASS, judged.verdict),
@@ -153,9 +161,9 @@ def _unmoved(
 
 
 def pass_cancelled(
-    study: Study, mode: Mode, claim: Array, measured: Estimate, judged: Judgement, probe: Probe
+    comparison: DerivativeComparison, mode: Mode, claim: Array, measured: Measurement, judged: Judgement, probe: Probe
 ) -> Judgement:
-    """Pass what is a 0 but for the rounding of the terms that cancel in it, where differences give 0 within their bar.
+    """Pass a 0 up to the rounding of the terms that cancel in it, where differences give 0.
 
     An eigenvalue does not change with the phase of a coupling: JAX gives 4e-17, of terms of size 1. These terms, which
     random rounding shows, are their measure. A claim of 0 that is no sum has no terms and stays open.
@@ -167,7 +175,7 @@ def pass_cancelled(
         open_ &= measured.motionless | (measured.accepted & (np.abs(measured.value) <= bar) & (np.abs(claim) <= bar))
     if not open_.any():
         return judged
-    roundoff = probe.roundoff(study.path, mode) + np.zeros_like(claim)
+    roundoff = probe.roundoff(comparison.path, mode) + np.zeros_like(claim)
     terms = roundoff / (BAR * EPS)
     zero = open_ & (roundoff > 0) & (np.abs(claim) <= roundoff) & probe.tolerance.resolves(bar + roundoff, terms)
     return replace(
@@ -181,25 +189,25 @@ def pass_cancelled(
 
 
 def _barely(claim: Array, judged: Judgement) -> Flags:
-    """Claims that pass for the width of the bar alone: a right one lies well inside, but for 0, which is a loss."""
+    """Claims that pass only because the bar is wide: a right one lies well inside, except a lost 0."""
     with np.errstate(invalid="ignore"):
         inside = (np.abs(claim - judged.reference) <= judged.tolerance + judged.error / 4) & (claim != 0)
     return np.asarray((judged.verdict == Verdict.PASS) & (judged.witness != EQUATIONS) & ~inside)
 
 
 def _by_witness(
-    claim: Array, measured: Estimate, judged: Judgement, found: Witness, answered: Flags, probe: Probe
+    claim: Array, measured: Measurement, judged: Judgement, found: ComplexStep, answered: Flags, probe: Probe
 ) -> Judgement:
     value = found.value
     vanishing = (np.abs(value) <= BAR * found.error) & (np.abs(claim) <= ZERO * found.error)
     bar = np.where(vanishing, ZERO, BAR) * found.error
-    size = np.where(vanishing, np.maximum(measured.around, measured.level), np.abs(claim))
+    size = np.where(vanishing, np.maximum(measured.surroundings, measured.level), np.abs(claim))
     own = probe.tolerance.around(claim)
     # A claim that is right to its last digits needs no allowance for its rounding: cos(pi / 2) is 6e-17.
     allowed = np.where(np.abs(claim - value) <= own + bar, own, judged.tolerance)
     rounding = allowed - own
     agrees = np.abs(claim - value) <= allowed + bar
-    spoke = measured.accepted & (measured.shape == shape_number(Smoothness.SMOOTH))
+    spoke = measured.accepted & (measured.smoothness == smoothness_code(Smoothness.SMOOTH))
     conflict = spoke & (np.abs(measured.value - value) > 3 * measured.error + bar)
     resolved = probe.tolerance.resolves(bar + rounding, size)
     size = np.where(agrees, size, np.maximum(np.abs(claim), np.abs(value)))
@@ -235,21 +243,23 @@ def _by_witness(
     )
 
 
-def within_iteration(study: Study, mode: Mode, claim: Array, judged: Judgement, probe: Probe) -> Judgement:
-    """Take back a failure by less than an iteration on the element's way leaves open of the element itself.
+def downgrade_iteration_failures(
+    comparison: DerivativeComparison, mode: Mode, claim: Array, judged: Judgement, probe: Probe
+) -> Judgement:
+    """Make a failure undecided if it is smaller than the error of an iteration on the element's path.
 
     Not if the author states an accuracy; an element without an iteration on its way is as exact as any.
     """
-    measured = study.measured_by(mode)
-    failed = (judged.verdict == Verdict.FAIL) & (measured.shape == shape_number(Smoothness.SMOOTH))
+    measured = comparison.measured_by(mode)
+    failed = (judged.verdict == Verdict.FAIL) & (measured.smoothness == smoothness_code(Smoothness.SMOOTH))
     if not failed.any() or probe.tolerance != Tolerance():
         return judged
-    open_ = probe.left_open(study, mode)
+    open_ = probe.iteration_error(comparison, mode)
     if not (failed & (open_ > 0)).any():
         return judged
     with np.errstate(all="ignore"):
-        near = np.abs(claim - judged.reference) <= open_ * _terms(study, judged.reference)
-        near = failed & (open_ > 0) & _settled_further(study, mode, claim, near, probe)
+        near = np.abs(claim - judged.reference) <= open_ * _terms(comparison, judged.reference)
+        near = failed & (open_ > 0) & _settled_further(comparison, mode, claim, near, probe)
     return replace(
         judged,
         verdict=np.where(near, Verdict.UNDECIDED, judged.verdict),
@@ -257,37 +267,45 @@ def within_iteration(study: Study, mode: Mode, claim: Array, judged: Judgement, 
     )
 
 
-def _settled_further(study: Study, mode: Mode, claim: Array, near: Flags, probe: Probe) -> Flags:
+def _settled_further(comparison: DerivativeComparison, mode: Mode, claim: Array, near: Flags, probe: Probe) -> Flags:
     """Whether a claim is that of the converged iteration, as running it on shows; else what is known beforehand.
 
     What is still changing after that is a small part of what running on has changed.
     """
-    found, measured, made = probe.further(study.path, mode), study.measured_by(mode), study.claims[mode]
-    if found is None or isinstance(made, Fault):
+    found, measured, made = (
+        probe.continued_iteration(comparison.path, mode),
+        comparison.measured_by(mode),
+        comparison.autodiff[mode],
+    )
+    if found is None or isinstance(made, DerivativeError):
         return near
     changed = np.abs(found.value - measured.value) + np.abs(found.claim - made)
     # Another claim than the function's own is asked about as well: it is as far from what it will be as that.
     gap = np.abs(found.claim + (claim - made) - found.value)
-    return np.where(found.known, gap <= probe.tolerance.around(claim) + found.error + STILL * changed, near)
+    return np.where(found.converged, gap <= probe.tolerance.around(claim) + found.error + STILL * changed, near)
 
 
-def soften(study: Study, mode: Mode, claim: Array, measured: Estimate, judged: Judgement, probe: Probe) -> Judgement:
-    """Take back a failure where JAX's own derivative is noisy, or where several directions have no common one."""
+def downgrade_noisy_failures(
+    comparison: DerivativeComparison, mode: Mode, claim: Array, measured: Measurement, judged: Judgement, probe: Probe
+) -> Judgement:
+    """Make a failure undecided where AD is noisy, or where slopes along several directions do not add up."""
     failed = judged.verdict == Verdict.FAIL
     if not failed.any():
         return judged
-    accused = failed & (measured.shape == shape_number(Smoothness.SMOOTH))
+    accused = failed & (measured.smoothness == smoothness_code(Smoothness.SMOOTH))
     with np.errstate(all="ignore"):
         gap, size = np.abs(claim - judged.reference), np.maximum(np.abs(judged.reference), np.abs(claim))
-        # A claim that is all wobble is a wrong gradient, not a noisy one.
-        noisy = accused & (gap <= 16 * probe.wobble(study.path, mode)) & (gap <= WOBBLE * size)
-        proven = failed & (np.isin(judged.witness, PROVEN) | (accused & (gap <= WOBBLE * size)))
-        # Asked of a claim of 0 as well: 1 - tanh(25)**2 is 0, of terms that round by more than what it should be.
+        # A claim that changes altogether under rounding is a wrong gradient, not a noisy one.
+        noisy = (
+            accused & (gap <= 16 * probe.rounding_sensitivity(comparison.path, mode)) & (gap <= ROUNDING_SHARE * size)
+        )
+        proven = failed & (np.isin(judged.witness, PROVEN) | (accused & (gap <= ROUNDING_SHARE * size)))
+        # This covers a claim of 0 as well: 1 - tanh(25)**2 is 0, of terms that round by more than what it should be.
         if (proven & ~noisy).any():
-            noisy |= proven & (gap <= BAR * probe.roundoff(study.path, mode))
-    noisy |= failed & _answered(study, claim, judged)
-    noisy |= _narrowed(study, mode, claim, measured, judged, accused, probe)
-    torn = accused & ~noisy & torn_outputs(study.directions, measured)[None, :]
+            noisy |= proven & (gap <= BAR * probe.roundoff(comparison.path, mode))
+    noisy |= failed & _answered(comparison, claim, judged)
+    noisy |= _narrowed(comparison, mode, claim, measured, judged, accused, probe)
+    torn = accused & ~noisy & inconsistent_outputs(comparison.directions, measured)[None, :]
     return replace(
         judged,
         verdict=np.where(noisy | torn, Verdict.UNDECIDED, judged.verdict),
@@ -296,9 +314,15 @@ def soften(study: Study, mode: Mode, claim: Array, measured: Estimate, judged: J
 
 
 def _narrowed(
-    study: Study, mode: Mode, claim: Array, measured: Estimate, judged: Judgement, accused: Flags, probe: Probe
+    comparison: DerivativeComparison,
+    mode: Mode,
+    claim: Array,
+    measured: Measurement,
+    judged: Judgement,
+    accused: Flags,
+    probe: Probe,
 ) -> Flags:
-    """What a staircase of float32 makes of a slope, which is no fault of the claim: it lies behind such a number.
+    """A mask of failures that lie behind a float32 number, whose staircase distorts the measured slope.
 
     Noise as large as the value: whatever the function does between two stairs looks like noise, and no finer step
     tells otherwise. Fine and large steps that differ. A gap within the rounding of the narrower number.
@@ -307,39 +331,39 @@ def _narrowed(
         found = (measured.noise > DROWNED * np.abs(measured.centre)[None, :]) | np.isfinite(measured.coarse)
         found |= np.abs(claim - judged.reference) <= SINGLE * np.abs(claim)
     found &= accused & (judged.witness == DIFFERENCES)
-    columns = study.column_labels(mode)
+    columns = comparison.column_labels(mode)
     for row, column in zip(*np.nonzero(found), strict=True):
-        found[row, column] = bool(probe.narrowings(study.path, study.input_labels[row], columns[column]))
+        found[row, column] = bool(probe.downcasts(comparison.path, comparison.input_labels[row], columns[column]))
     return np.asarray(found)
 
 
-def _repeating(study: Study) -> Flags:
+def _repeating(comparison: DerivativeComparison) -> Flags:
     """Directions (D,) that move everything, where every coordinate is followed too; none where that is not so."""
-    everything = np.array([label.moves_many for label in study.input_labels])
-    large = any(label.part == ALONG for label in study.input_labels)
-    if large or everything.all() or study.directions[~everything].shape[0] != study.directions.shape[1]:
+    everything = np.array([label.moves_many for label in comparison.input_labels])
+    large = any(label.part == ALONG for label in comparison.input_labels)
+    if large or everything.all() or comparison.directions[~everything].shape[0] != comparison.directions.shape[1]:
         return np.zeros(everything.shape, dtype=bool)
     return everything
 
 
-def _terms(study: Study, reference: Array) -> Array:
+def _terms(comparison: DerivativeComparison, reference: Array) -> Array:
     """The size of each element; along a direction that moves everything that of the terms which it adds up."""
-    sizes, everything = np.abs(reference), _repeating(study)
+    sizes, everything = np.abs(reference), _repeating(comparison)
     if everything.any():
-        along = study.directions[everything] @ np.linalg.inv(study.directions[~everything])
+        along = comparison.directions[everything] @ np.linalg.inv(comparison.directions[~everything])
         sizes[everything] = np.fmax(np.abs(along) @ sizes[~everything], sizes[everything])
     return np.asarray(sizes)
 
 
-def _answered(study: Study, claim: Array, judged: Judgement) -> Flags:
-    """Directions that move everything, where every coordinate passes and the claims add up: nothing is left to doubt.
+def _answered(comparison: DerivativeComparison, claim: Array, judged: Judgement) -> Flags:
+    """Dense directions that add nothing: every coordinate passes and the claims add up.
 
     Differences may fail along such a direction where scales are far apart; only a claim that is not linear is new.
     """
-    everything = _repeating(study)
+    everything = _repeating(comparison)
     if not everything.any():
         return np.zeros(claim.shape, dtype=bool)
-    along = study.directions[everything] @ np.linalg.inv(study.directions[~everything])
+    along = comparison.directions[everything] @ np.linalg.inv(comparison.directions[~everything])
     sums, sizes = along @ claim[~everything], np.abs(along) @ np.abs(claim[~everything])
     answered = np.zeros(claim.shape, dtype=bool)
     passed = (judged.verdict[~everything] == Verdict.PASS).all(axis=0)
@@ -347,15 +371,17 @@ def _answered(study: Study, claim: Array, judged: Judgement) -> Flags:
     return answered
 
 
-def with_convention(study: Study, claim: Array, measured: Estimate, probe: Probe, rounding: Array | float) -> Judgement:
-    """The judgement by differences alone. A convention at kinks speaks of coordinates.
+def judge_by_differences(
+    comparison: DerivativeComparison, claim: Array, measured: Measurement, probe: Probe, rounding: Array | float
+) -> Judgement:
+    """Judge by differences alone; a kink's convention applies to coordinates only.
 
     Along a direction that moves everything any slope between both sides is kept.
     """
     judged = judge(claim, measured, probe.tolerance, probe.kink, rounding)
     if probe.kink is None:
         return judged
-    everything = np.array([label.moves_many for label in study.input_labels])[:, None]
+    everything = np.array([label.moves_many for label in comparison.input_labels])[:, None]
     loose = judge(claim, measured, probe.tolerance, "subgradient", rounding)
     return replace(
         judged,

@@ -1,4 +1,4 @@
-"""Find where two arrays differ that must be equal to rounding; each element is compared on its own scale."""
+"""Find where two arrays that must agree to rounding differ, each element on its own scale."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ UNDERFLOW = 1e-280
 
 
 def margin(one: Array, other: Array, relative: float, allowed: Array | float = 0.0) -> Array:
-    """How far two numbers may lie apart: a part of the larger one, plus what is ``allowed`` there; 0 beside infinity.
+    """The distance allowed between two numbers: a part of the larger, plus ``allowed``; 0 beside infinity.
 
     Where ``allowed`` is not finite it allows nothing.
     """
@@ -22,7 +22,7 @@ def margin(one: Array, other: Array, relative: float, allowed: Array | float = 0
 
 
 def differ(one: Array, other: Array, relative: float, allowed: Array | float = 0.0) -> Flags:
-    """Where two numbers are further apart than their margin.
+    """A mask of elements that are further apart than their margin.
 
     A nan equals a nan and an infinity itself. Neither is ever a yardstick: beside a number they differ from it.
     """
@@ -39,7 +39,7 @@ def same_bits(value: Array, reference: Array) -> Flags:
 
 
 def farthest(one: Array, other: Array, wrong: Flags) -> tuple[int, ...]:
-    """The place, among those that are wrong, at which two arrays differ most, each element on its own scale."""
+    """The index, among wrong elements, at which two arrays differ most on their own scale."""
     with np.errstate(all="ignore"):
         ratio = np.abs(one - other) / np.maximum(np.abs(one), np.abs(other))
     ranked = np.where(wrong, np.nan_to_num(ratio, nan=np.inf), -1.0)

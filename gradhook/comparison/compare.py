@@ -6,20 +6,28 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gradhook.comparison.adjustments import adjusted, with_convention
+from gradhook.comparison.adjustments import adjust_judgement, judge_by_differences
 from gradhook.comparison.cause import why
 from gradhook.comparison.fault import Numbers, fault
 from gradhook.comparison.judge import (
     DIFFERENCES,
     TINY,
     Array,
-    Estimate,
     Flags,
     Judgement,
-    shape_of,
+    Measurement,
+    smoothness_of,
 )
-from gradhook.comparison.messages import SOLVED, Spot, declared_kink, located, mode_name, solver_help, text
-from gradhook.comparison.probe import BALANCED, Fault, Label, Pictures, Probe, Study, Suspect
+from gradhook.comparison.messages import SOLVED, ComparedElement, declared_kink, located, mode_name, solver_help, text
+from gradhook.comparison.probe import (
+    BALANCED,
+    CustomRuleUse,
+    DerivativeComparison,
+    DerivativeError,
+    Label,
+    PlotSource,
+    Probe,
+)
 from gradhook.model.results import Finding, LeafResolution, Mode, Outcome, Smoothness, Verdict, worst
 
 SHOWN = 4
@@ -27,52 +35,62 @@ SHOWN = 4
 
 
 @dataclass(frozen=True)
-class Compared:
+class ModeComparison:
     """One mode's claims beside the measurement of the same numbers, all of shape (D, columns)."""
 
-    study: Study
+    comparison: DerivativeComparison
     mode: Mode
     claimed: Array
-    measured: Estimate
+    measured: Measurement
     judgement: Judgement
     relevant: Flags
 
-
-def compare(study: Study, mode: Mode, probe: Probe, code: str) -> Outcome:
-    """Judge one mode of a study; a claim that is not finite is left to GRD105, an undefined value is left out."""
-    found = compared(study, mode, probe)
-    return _fault(found, study, mode, probe, code) if isinstance(found, Fault) else _outcome(found, probe, code)
+    def output(self, column: int) -> Label:
+        """The name of the output, or of the combination of outputs, in a column."""
+        return self.comparison.column_labels(self.mode)[column]
 
 
-def compared(study: Study, mode: Mode, probe: Probe) -> Compared | Fault:
-    """One mode of a study, judged; or why it claims nothing."""
-    claim = study.claims[mode]
-    if isinstance(claim, Fault):
+def compare_mode(comparison: DerivativeComparison, mode: Mode, probe: Probe, code: str) -> Outcome:
+    """Judge one mode of a comparison; values and claims that are not finite are left out (see GRD105)."""
+    found = evaluate_mode(comparison, mode, probe)
+    return (
+        _fault(found, comparison, mode, probe, code)
+        if isinstance(found, DerivativeError)
+        else _outcome(found, probe, code)
+    )
+
+
+def evaluate_mode(comparison: DerivativeComparison, mode: Mode, probe: Probe) -> ModeComparison | DerivativeError:
+    """One mode of a comparison with its judgement; or the reason why it has no derivative."""
+    claim = comparison.autodiff[mode]
+    if isinstance(claim, DerivativeError):
         return claim
-    measured = study.measured_by(mode)
+    measured = comparison.measured_by(mode)
     defined = np.isfinite(measured.centre)[None, :] & np.isfinite(claim)
-    return Compared(study, mode, claim, measured, judged(study, mode, claim, probe), defined)
+    return ModeComparison(comparison, mode, claim, measured, judge_claim(comparison, mode, claim, probe), defined)
 
 
-def judged(study: Study, mode: Mode, claim: Array, probe: Probe) -> Judgement:
-    """The judgement of any claim about the numbers that a study measured for a mode."""
-    by_differences = with_convention(study, claim, study.measured_by(mode), probe, probe.rounding(study.path, mode))
-    return adjusted(study, mode, claim, by_differences, probe)
+def judge_claim(comparison: DerivativeComparison, mode: Mode, claim: Array, probe: Probe) -> Judgement:
+    """The judgement of any claim about the numbers that a comparison measured for a mode."""
+    by_differences = judge_by_differences(
+        comparison, claim, comparison.measured_by(mode), probe, probe.rounding(comparison.path, mode)
+    )
+    return adjust_judgement(comparison, mode, claim, by_differences, probe)
 
 
-def _fault(fault: Fault, study: Study, mode: Mode, probe: Probe, code: str) -> Outcome:
-    what = mode_name(study, mode)
+def _fault(fault: DerivativeError, comparison: DerivativeComparison, mode: Mode, probe: Probe, code: str) -> Outcome:
+    what = mode_name(comparison, mode)
     if fault.missing and probe.modes is None:
         return Outcome(code, Verdict.SKIP, probe.case, note=f"{what}: {fault.message}")
     message = f"{what} was claimed, but {fault.message}" if fault.missing else f"{what} raises {fault.message}"
     finding = Finding(
-        code, Verdict.FAIL, message, case=probe.case, mode=mode, order=study.order,
+        code, Verdict.FAIL, message, case=probe.case, mode=mode, order=comparison.order,
         path=fault.path or None, line=fault.line or None, help=_remedy(fault),
     )  # fmt: skip
     return Outcome(code, Verdict.FAIL, probe.case, (finding,))
 
 
-def _remedy(fault: Fault) -> str:
+def _remedy(fault: DerivativeError) -> str:
     if fault.message.startswith(("ConcretizationTypeError", "TracerArrayConversionError", "TracerBoolConversionError")):
         return (
             "the function needs concrete numbers: write it with jax.numpy instead of math or numpy, where instead of if"
@@ -80,7 +98,7 @@ def _remedy(fault: Fault) -> str:
     return ""
 
 
-def _outcome(compared: Compared, probe: Probe, code: str) -> Outcome:
+def _outcome(compared: ModeComparison, probe: Probe, code: str) -> Outcome:
     verdicts = compared.judgement.verdict
     if not compared.relevant.any():
         return Outcome(code, Verdict.SKIP, probe.case, note=_why_nothing(compared))
@@ -96,14 +114,14 @@ def _outcome(compared: Compared, probe: Probe, code: str) -> Outcome:
     answer = Outcome(
         code, verdict, probe.case, tuple(findings), resolution, _held_constant(probe), leaves=_leaves(compared, passed)
     )
-    return _pictured(answer, compared, passed, pictures) if (pictures := probe.pictures()) else answer
+    return _pictured(answer, compared, passed, plots) if (plots := probe.plots()) else answer
 
 
-def _leaves(compared: Compared, passed: Flags) -> tuple[LeafResolution, ...]:
+def _leaves(compared: ModeComparison, passed: Flags) -> tuple[LeafResolution, ...]:
     """The coarsest resolution of each leaf that passed, and its witnesses."""
-    labels, judged = compared.study.input_labels, compared.judgement
+    labels, judged = compared.comparison.input_labels, compared.judgement
     found = []
-    for leaf in dict.fromkeys(label.leaf for label in labels if label.leaf != "direction"):
+    for leaf in dict.fromkeys(label.leaf for label in labels if not label.is_direction):
         mine = passed & np.array([label.leaf == leaf for label in labels])[:, None]
         if mine.any():
             witnesses = ", ".join(sorted(set(map(str, judged.witness[mine]))))
@@ -111,15 +129,15 @@ def _leaves(compared: Compared, passed: Flags) -> tuple[LeafResolution, ...]:
     return tuple(found)
 
 
-def _pictured(answer: Outcome, compared: Compared, passed: Flags, pictures: Pictures) -> Outcome:
-    """With the differences of the worst resolved element of a pass, or all derivatives of the first order of others."""
-    study, mode = compared.study, compared.mode
+def _pictured(answer: Outcome, compared: ModeComparison, passed: Flags, plots: PlotSource) -> Outcome:
+    """Add plot data: of a pass the worst resolved element, of others all first derivatives."""
+    comparison, mode = compared.comparison, compared.mode
     if answer.verdict is Verdict.PASS and passed.any():
         coarse = np.where(passed, np.where(_repeated(compared), -1.0, compared.judgement.resolution), -2.0)
         row, column = np.unravel_index(int(np.argmax(coarse)), coarse.shape)
-        return replace(answer, curve=pictures.curve(study.path, mode, (int(row), int(column))))
-    measurable = not study.path and any(f.code not in _NO_RESOLUTION for f in answer.findings)
-    return replace(answer, jacobian=pictures.jacobian(mode)) if measurable else answer
+        return replace(answer, curve=plots.curve(comparison.path, mode, (int(row), int(column))))
+    measurable = not comparison.path and any(f.code not in _NO_RESOLUTION for f in answer.findings)
+    return replace(answer, jacobian=plots.jacobian(mode)) if measurable else answer
 
 
 def _held_constant(probe: Probe) -> str:
@@ -128,25 +146,25 @@ def _held_constant(probe: Probe) -> str:
     return f"values under stop_gradient were held at the base point ({places})" if count else ""
 
 
-def _why_nothing(compared: Compared) -> str:
+def _why_nothing(compared: ModeComparison) -> str:
     if not np.isfinite(compared.measured.centre).any():
         return "the value is not finite here, so nothing could be compared"
     return "no claim is finite here (see GRD105), so nothing could be compared"
 
 
-def _repeated(compared: Compared) -> Flags:
-    """Directions that move everything, where every coordinate was followed too: they may accuse, but add no doubt."""
-    everything = np.array([label.leaf == "direction" for label in compared.study.input_labels])
-    balanced = np.array([label.part == BALANCED for label in compared.study.input_labels])
+def _repeated(compared: ModeComparison) -> Flags:
+    """Dense directions where every coordinate was followed too: they may accuse, but add no doubt."""
+    everything = np.array([label.is_direction for label in compared.comparison.input_labels])
+    balanced = np.array([label.part == BALANCED for label in compared.comparison.input_labels])
     return np.broadcast_to(((everything & ~everything.all()) | balanced)[:, None], compared.claimed.shape)
 
 
-def _shown(compared: Compared, where: Flags, verdict: Verdict, probe: Probe, code: str) -> list[Finding]:
+def _shown(compared: ModeComparison, where: Flags, verdict: Verdict, probe: Probe, code: str) -> list[Finding]:
     """The worst element of each pair of leaves, worst pair first, with a count of its other elements."""
     groups: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for d, o in zip(*np.nonzero(where), strict=True):
-        groups.setdefault((compared.study.input_labels[d].leaf, _output(compared, int(o)).leaf), []).append((d, o))
-    # A direction that moves everything repeats what a single coordinate shows; it speaks only where none does.
+        groups.setdefault((compared.comparison.input_labels[d].leaf, compared.output(int(o)).leaf), []).append((d, o))
+    # A direction that moves everything repeats what a single coordinate shows; it is shown only where none is.
     named = {pair: places for pair, places in groups.items() if pair[0] != "direction"} or groups
     gap = relative_gap(compared)
     ranked = sorted(named.values(), key=lambda places: -max(gap[p] for p in places))
@@ -156,8 +174,8 @@ def _shown(compared: Compared, where: Flags, verdict: Verdict, probe: Probe, cod
     return shown[:SHOWN]
 
 
-def relative_gap(compared: Compared) -> Array:
-    """How far each claim is off, relative to its own size or what was measured."""
+def relative_gap(compared: ModeComparison) -> Array:
+    """The distance of each claim from its reference, relative to the larger of the two."""
     reference = compared.judgement.reference
     with np.errstate(all="ignore"):
         gap = np.abs(compared.claimed - reference) / np.maximum(
@@ -166,70 +184,67 @@ def relative_gap(compared: Compared) -> Array:
     return np.asarray(np.nan_to_num(gap, nan=np.inf))
 
 
-def _output(compared: Compared, column: int) -> Label:
-    if compared.mode == "rev" and len(compared.study.weights):
-        return Label("combination", (column,))
-    return compared.study.output_labels[column]
-
-
 def _finding(
-    compared: Compared, place: tuple[int, int], count: int, verdict: Verdict, probe: Probe, code: str
+    compared: ModeComparison, place: tuple[int, int], count: int, verdict: Verdict, probe: Probe, code: str
 ) -> Finding:
-    cause, (what, path, line) = why(compared.study, compared.mode, compared.judgement, place, probe)
+    cause, (what, path, line) = why(compared.comparison, compared.mode, compared.judgement, place, probe)
     cause = cause or code
-    spot = Spot(
-        compared.study, compared.mode, compared.claimed, compared.measured, compared.judgement, place,
-        compared.study.input_labels[place[0]], _output(compared, place[1]), what,
+    element = ComparedElement(
+        compared.comparison, compared.mode, compared.claimed, compared.measured, compared.judgement, place,
+        compared.comparison.input_labels[place[0]], compared.output(place[1]), what,
     )  # fmt: skip
-    message, help = declared_kink(spot, probe.kink) if _at_kink(compared, place, verdict) else text(cause, spot)
-    pattern = _pattern(compared, spot) if verdict is Verdict.FAIL and not _at_kink(compared, place, verdict) else ""
+    message, help = declared_kink(element, probe.kink) if _at_kink(compared, place, verdict) else text(cause, element)
+    pattern = _pattern(compared, element) if verdict is Verdict.FAIL and not _at_kink(compared, place, verdict) else ""
     if verdict is Verdict.FAIL and (rule := _solver(compared, place, probe)):
         help = solver_help(rule)
     more = f" (and {count - 1} more element{'s' if count > 2 else ''})" if count > 1 else ""
     more += f": {pattern}" if pattern else ""
-    if verdict is Verdict.FAIL and spot.input.leaf == "direction" and not compared.study.path:
+    if verdict is Verdict.FAIL and element.input.is_direction and not compared.comparison.path:
         found = probe.locate(compared.mode, *place)
-        message, spot = (located(spot, found), replace(spot, input=found.input)) if found else (message, spot)
+        message, element = (
+            (located(element, found), replace(element, input=found.input)) if found else (message, element)
+        )
     return Finding(
-        cause, verdict, message + more, case=probe.case, mode=compared.mode, order=compared.study.order,
-        leaf=spot.input.leaf, index=spot.input.index, output=str(spot.output), claimed=float(compared.claimed[place]),
-        measured=spot.reference, error=spot.error, tolerance=float(compared.judgement.tolerance[place]),
+        cause, verdict, message + more, case=probe.case, mode=compared.mode, order=compared.comparison.order,
+        leaf=element.input.leaf, index=element.input.index, output=str(element.output),
+        claimed=float(compared.claimed[place]), measured=element.reference, error=element.error,
+        tolerance=float(compared.judgement.tolerance[place]),
         resolution=_seen(compared, place, cause),
         witness=str(compared.judgement.witness[place]), path=path or None, line=line or None, help=help,
-        curve=pictures.curve(compared.study.path, compared.mode, place) if (pictures := probe.pictures()) else None,
+        curve=plots.curve(compared.comparison.path, compared.mode, place) if (plots := probe.plots()) else None,
         fault=pattern or None,
     )  # fmt: skip
 
 
-def _solver(compared: Compared, place: tuple[int, int], probe: Probe) -> Suspect | None:
-    """A rule over a loop that stops at a tolerance, where the claim is so near that the tolerance may be behind it."""
-    rules = [rule for rule in probe.suspects() if rule.iterates and not rule.of_jax]
+def _solver(compared: ModeComparison, place: tuple[int, int], probe: Probe) -> CustomRuleUse | None:
+    """A rule over a loop that stops at a tolerance, if the claim is near enough for that to explain it."""
+    rules = [rule for rule in probe.rules_in_use() if rule.iterates and not rule.of_jax]
     column = compared.judgement.reference[:, place[1]]
     near = np.abs(compared.claimed[place] - column[place[0]]) <= SOLVED * np.nanmax(np.abs(column))
     return rules[0] if rules and near else None
 
 
-def _pattern(compared: Compared, spot: Spot) -> str:
-    """What the failing elements between two leaves have in common, as a person would say it."""
-    judgement, study = compared.judgement, compared.study
+def _pattern(compared: ModeComparison, element: ComparedElement) -> str:
+    """The pattern in the failing elements between two leaves, in words."""
+    judgement, comparison = compared.judgement, compared.comparison
     wrong = compared.relevant & (judgement.verdict == Verdict.FAIL)
     numbers = Numbers(
-        compared.claimed, judgement.reference, judgement.error + judgement.tolerance, wrong, study.input_labels,
-        study.column_labels(compared.mode),
+        compared.claimed, judgement.reference, judgement.error + judgement.tolerance, wrong, comparison.input_labels,
+        comparison.column_labels(compared.mode),
     )  # fmt: skip
-    return fault(numbers, spot.input.leaf, spot.output.leaf)
+    return fault(numbers, element.input.leaf, element.output.leaf)
 
 
-def _at_kink(compared: Compared, place: tuple[int, int], verdict: Verdict) -> bool:
-    """Whether an element fails because of the convention at a kink, not by what a second witness says."""
+def _at_kink(compared: ModeComparison, place: tuple[int, int], verdict: Verdict) -> bool:
+    """Whether an element fails by the convention at a kink, not by the complex step."""
     by_slopes = compared.judgement.witness[place] == DIFFERENCES
-    return verdict is Verdict.FAIL and by_slopes and shape_of(compared.measured, place) is Smoothness.KINK
+    return verdict is Verdict.FAIL and by_slopes and smoothness_of(compared.measured, place) is Smoothness.KINK
 
 
 _NO_RESOLUTION = ("GRD401", "GRD402", "GRD403", "GRD404", "GRD408")
 
 
-def _seen(compared: Compared, place: tuple[int, int], cause: str) -> float | None:
-    """The smallest relative error that would have shown; nothing could show where there is no derivative."""
+def _seen(compared: ModeComparison, place: tuple[int, int], cause: str) -> float | None:
+    """The smallest relative error that would have shown; None where there is no derivative."""
     resolution = float(compared.judgement.resolution[place])
     return resolution if cause not in _NO_RESOLUTION and np.isfinite(resolution) else None

@@ -1,4 +1,4 @@
-"""Read a wrong derivative as a person would: a factor, a sign, a transpose, exchanged arguments, a missing term.
+"""Find the pattern of a wrong derivative: a factor, a sign, a transpose, an exchange, a lost term.
 
 A pattern is named only where it holds of every failing element within its bar and could not hold by chance: a factor of
 several different elements may be any number, that of a single one must be a plain one (2, 1/3, -1, pi/180).
@@ -36,7 +36,7 @@ _NAMES = {
 
 @dataclass(frozen=True)
 class Numbers:
-    """What one mode claims and what was measured instead, all of shape (D, columns).
+    """The AD values of one mode and their references, all of shape (D, columns).
 
     ``bar`` is how far a right claim may lie from its reference, ``wrong`` where it lies farther.
     """
@@ -63,7 +63,7 @@ class Numbers:
 
     @cached_property
     def leaves(self) -> tuple[str, ...]:
-        """The input leaves whose numbers were claimed one by one."""
+        """The input leaves whose elements were followed one by one."""
         many = {label.leaf for label in self.inputs if label.moves_many}
         return tuple(dict.fromkeys(label.leaf for label in self.inputs if label.leaf not in many))
 
@@ -96,7 +96,7 @@ def _of_factor(factor: float, text: str, part: Numbers) -> str:
 
 
 def _where(part: Numbers) -> str:
-    """``in all 12 elements``; said of the failing ones alone where others are right, and not at all of a single one."""
+    """``in all 12 elements``; empty for a single one, restricted to failing ones where others are right."""
     count = int(part.wrong.sum())
     others = ~part.wrong & (np.abs(part.reference) > part.bar)
     what = "directions" if any(label.moves_many for label in part.inputs) else "elements"
@@ -106,7 +106,7 @@ def _where(part: Numbers) -> str:
 
 
 def _factor(part: Numbers) -> tuple[float, str] | None:
-    """The one factor between claims and measurements; None where there is none, or chance might have made it."""
+    """The common factor between claims and measurements; None without one, or where chance may explain it."""
     claimed, reference, bar = (a[part.wrong] for a in (part.claimed, part.reference, part.bar))
     size = np.minimum(np.abs(claimed), np.abs(reference))
     if (size <= TINY).any() or (bar > SHARP * size).any():
@@ -125,7 +125,7 @@ def _factor(part: Numbers) -> tuple[float, str] | None:
 
 
 def _distinct(values: Array) -> int:
-    """How many different magnitudes there are."""
+    """The number of different magnitudes."""
     ordered = np.sort(np.abs(values))
     return 1 + int((np.diff(ordered) > APART * ordered[1:]).sum())
 
@@ -139,7 +139,7 @@ def _named(factor: float, slack: float, several: bool) -> tuple[float, str] | No
 
 
 def _names(size: float, several: bool) -> Iterator[tuple[float, str]]:
-    """Numbers that formulas lose, near a size: small fractions, those with a name, of several elements any count."""
+    """Named numbers near a size: small fractions, constants and, of several elements, integers."""
     for below in range(1, LARGEST + 1):
         above = round(size * below)
         if 1 <= above <= LARGEST // below:
@@ -152,12 +152,12 @@ def _names(size: float, several: bool) -> Iterator[tuple[float, str]]:
 
 
 def _are(claimed: Array, reference: Array, bar: Array) -> bool:
-    """Whether claims are what was measured elsewhere, element by element."""
+    """Whether claims equal what was measured elsewhere, element by element."""
     return bool(np.all(np.abs(claimed - reference) <= bar + SLACK * np.abs(reference)))
 
 
 def _mirror(part: Numbers) -> tuple[Array, Array] | None:
-    """What was measured at the mirror image of each element, and its bar; None where there is no square."""
+    """Reference and bar at the mirror image of each element; None where there is no square."""
     square = _square(part.inputs)
     if square is not None:
         return part.reference[square], part.bar[square]
@@ -170,7 +170,7 @@ def _mirror(part: Numbers) -> tuple[Array, Array] | None:
 
 
 def _square(labels: tuple[Label, ...]) -> np.ndarray[tuple[int, ...], np.dtype[np.intp]] | None:
-    """Which place holds the mirror image of each, for the elements of square matrices; None for any others."""
+    """The index of each element's mirror image in square matrices; None for other shapes."""
     places = {(label.index, label.part): k for k, label in enumerate(labels)}
     mirrors = [((*label.index[:-2], *label.index[:-3:-1]), label.part) for label in labels]
     if len(labels) < 4 or any(len(label.index) < 2 for label in labels) or not all(m in places for m in mirrors):
@@ -179,7 +179,7 @@ def _square(labels: tuple[Label, ...]) -> np.ndarray[tuple[int, ...], np.dtype[n
 
 
 def _is_transposed(part: Numbers) -> bool:
-    """Whether the claims are measured at the mirror images, where two failing elements at least are."""
+    """Whether at least two failing claims equal the measurements at their mirror images."""
     mirror = _mirror(part)
     return mirror is not None and int(part.wrong.sum()) > 1 and _are(part.claimed, mirror[0], part.bar + mirror[1])
 
@@ -196,19 +196,19 @@ def _twins(numbers: Numbers, leaf: str, output: str) -> Iterator[tuple[str, Numb
 
 
 def _exchanged(numbers: Numbers, leaf: str, output: str) -> str:
-    """The leaf that a leaf's claims belong to, whose own claims are those of this one."""
+    """The leaf whose derivative and this leaf's are exchanged; empty if there is none."""
     part = numbers.part(leaf, output)
     for other, twin in _twins(numbers, leaf, output):
         bar = part.bar + twin.bar
         crossed = _are(part.claimed, twin.reference, bar) and _are(twin.claimed, part.reference, bar)
-        same = _are(part.reference, -twin.reference, bar)  # then two wrong signs say it more simply
+        same = _are(part.reference, -twin.reference, bar)  # then two wrong signs are the simpler explanation
         if crossed and twin.wrong.any() and not same:
             return other
     return ""
 
 
 def _another(numbers: Numbers, leaf: str, output: str) -> str:
-    """The leaf whose derivative is claimed for a leaf, of several different elements."""
+    """The leaf whose derivative is claimed for this leaf; empty if there is none."""
     part = numbers.part(leaf, output)
     if _distinct(part.claimed[part.wrong]) < 2:
         return ""
@@ -217,7 +217,7 @@ def _another(numbers: Numbers, leaf: str, output: str) -> str:
 
 
 def _lost(numbers: Numbers, leaf: str, output: str) -> str:
-    """Whether everything is claimed to be 0 that belongs to one leaf, and to this one alone."""
+    """A sentence if all claims of this leaf, and of no other, are 0; else empty."""
     part = numbers.part(leaf, output)
     if part.claimed.any():
         return ""

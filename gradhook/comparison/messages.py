@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradhook.comparison.judge import COMPLEX_STEP, DISAGREE, Array, Estimate, Judgement, shape_of
-from gradhook.comparison.probe import Label, Located, Study, Suspect
+from gradhook.comparison.judge import COMPLEX_STEP, DISAGREE, Array, Judgement, Measurement, smoothness_of
+from gradhook.comparison.probe import CustomRuleUse, DerivativeComparison, Label, LocatedError
 from gradhook.model.digits import BLIND, bar, needed, number, pair
 from gradhook.model.results import Mode, Smoothness
 
@@ -23,13 +23,13 @@ Text = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Spot:
-    """One element of a comparison, of which a message speaks."""
+class ComparedElement:
+    """One element of a comparison, with the words for it."""
 
-    study: Study
+    comparison: DerivativeComparison
     mode: Mode
     claimed: Array
-    measured: Estimate
+    measured: Measurement
     judgement: Judgement
     place: tuple[int, int]
     input: Label
@@ -42,7 +42,7 @@ class Spot:
         return float(getattr(self.measured, name)[self.place])
 
     def shown(self, value: float) -> str:
-        """A number, with as many digits as it takes to tell the claim from what it was compared with."""
+        """A number with enough digits to tell the claim from its reference."""
         others = (self.get(name) for name in ("value", "left", "right", "coarse"))
         return number(value, needed(float(self.claimed[self.place]), self.reference, *others))
 
@@ -50,11 +50,12 @@ class Spot:
     def claim(self) -> str:
         """``reverse mode claims -0.5 for d out / d delta[3]``."""
         value = self.shown(float(self.claimed[self.place]))
-        return f"{mode_name(self.study, self.mode)} claims {value} for {symbol(self.study, self.output, self.input)}"
+        what = symbol(self.comparison, self.output, self.input)
+        return f"{mode_name(self.comparison, self.mode)} claims {value} for {what}"
 
     @property
     def reference(self) -> float:
-        """What the claim was compared with: finite differences, the complex step, or a proven 0."""
+        """The number that the claim was compared with: differences, the complex step, or a proven 0."""
         return float(self.judgement.reference[self.place])
 
     @property
@@ -73,7 +74,7 @@ class Spot:
 
     @property
     def measurement(self) -> str:
-        """What resolved the element and what it gives: ``the complex step gives 0.5 ± 2e-16``."""
+        """The evidence that resolved the element: ``the complex step gives 0.5 ± 2e-16``."""
         match self.judgement.witness[self.place]:
             case "equations":
                 return "the output does not depend on it, so the derivative is exactly 0"
@@ -91,13 +92,13 @@ class Spot:
 
 
 def file_line(path: str, line: int) -> str:
-    """``losses.py:31``, of a library ``optax/losses.py:31``: a place, short enough to stand inside a message."""
+    """``losses.py:31``, of a library ``optax/losses.py:31``: short enough for a message."""
     path = path.replace("\\", "/")
     short = path.rpartition("-packages/")[2] if "-packages/" in path else path.rpartition("/")[2]
     return f"{short}:{line}"
 
 
-def rule_place(suspect: Suspect) -> str:
+def rule_place(suspect: CustomRuleUse) -> str:
     """``losses.py:31``; of a library's rule ``optax/losses.py:31, used at train.py:7``."""
     used = f", used at {file_line(*suspect.used)}" if suspect.used[0] else ""
     return f"{file_line(suspect.path, suspect.line)}{used}"
@@ -115,152 +116,155 @@ SOLVED = 0.1
 """By so much of the largest number of a column a derivative may be off that a solver's tolerance is thought of."""
 
 
-def mode_name(study: Study, mode: Mode) -> str:
+def mode_name(comparison: DerivativeComparison, mode: Mode) -> str:
     """``reverse mode``, or ``reverse over forward mode`` for what is differentiated once more."""
-    if not study.path:
+    if not comparison.path:
         return MODE_NAMES[mode]
     words = {"fwd": "forward", "rev": "reverse"}
-    return f"{words[mode]} over {' over '.join(words[m] for m in reversed(study.path))} mode"
+    return f"{words[mode]} over {' over '.join(words[m] for m in reversed(comparison.path))} mode"
 
 
-def symbol(study: Study, output: Label, input: Label) -> str:
+def symbol(comparison: DerivativeComparison, output: Label, input: Label) -> str:
     """``d out / d x[0]``; a second derivative by what was differentiated first."""
-    moved = f"d {input}" if input.leaf != "direction" else f"a step along {input} (everything moves)"
-    if not study.path:
+    moved = f"d {input}" if not input.is_direction else f"a step along {input} (everything moves)"
+    if not comparison.path:
         return f"d {output} / {moved}"
-    if study.path[-1] == "rev":
-        return f"d² out / d {output} {moved}" if study.order == 2 else f"d gradient[{output}] / {moved}"
+    if comparison.path[-1] == "rev":
+        return f"d² out / d {output} {moved}" if comparison.order == 2 else f"d gradient[{output}] / {moved}"
     return f"d (derivative of {output} along a fixed tangent) / {moved}"
 
 
-def solver_help(rule: Suspect) -> str:
-    """The remedy for a rule over a loop that stops at a tolerance; one rule is known to be inexact by design."""
+def solver_help(rule: CustomRuleUse) -> str:
+    """The remedy for a rule over a loop that stops at a tolerance; one such rule is inexact by design."""
     if rule.name == "_loop_backsolve" and "diffrax" in rule.path:
         return _BACKSOLVE
     return SOLVER
 
 
-def text(code: str, spot: Spot) -> Text:
+def text(code: str, element: ComparedElement) -> Text:
     """The message and the remedy for a code; a code that is no cause is a plain disagreement."""
-    return _TEXTS.get(code, _disagreement)(spot)
+    return _TEXTS.get(code, _disagreement)(element)
 
 
-def _disagreement(spot: Spot) -> Text:
+def _disagreement(element: ComparedElement) -> Text:
     help = (
         "value and derivative disagree: check the rule for this argument first, then the value itself"
-        if spot.study.order == 1
+        if element.comparison.order == 1
         else "the first derivative is right, differentiating it once more is not: look for a value that the rule takes "
         "for a constant, or a special case that returns a constant"
     )
-    return f"{spot.claim}, {spot.measurement} ({spot.seen})", help
+    return f"{element.claim}, {element.measurement} ({element.seen})", help
 
 
-def located(spot: Spot, found: Located) -> str:
+def located(element: ComparedElement, found: LocatedError) -> str:
     """A disagreement along a direction that moves everything, traced to the input that it belongs to."""
     claimed, measured = pair(found.claimed, found.measured)
-    what = f"{mode_name(spot.study, spot.mode)} claims {claimed} for d {spot.output} / d {found.input}"
+    what = f"{mode_name(element.comparison, element.mode)} claims {claimed} for d {element.output} / d {found.input}"
     return f"{what}, finite differences measure {measured} ± {bar(found.error)} (found by bisection)"
 
 
-def _kink(spot: Spot) -> Text:
-    if shape_of(spot.measured, spot.place) is Smoothness.SMOOTH:
+def _kink(element: ComparedElement) -> Text:
+    if smoothness_of(element.measured, element.place) is Smoothness.SMOOTH:
         return (
-            f"no derivative: {spot.claim}, but the slopes along different directions do not add up to a derivative",
+            f"no derivative: {element.claim}, but the slopes along different directions do not add up to a derivative",
             "equal elements meet here (a tie of sort, max, median, eigenvalues): move the case away from the tie",
         )
-    sides = f"the slopes on its two sides are {spot.shown(spot.get('left'))} and {spot.shown(spot.get('right'))}"
+    left, right = element.shown(element.get("left")), element.shown(element.get("right"))
+    sides = f"the slopes on its two sides are {left} and {right}"
     return (
-        f"kink: {spot.claim}, {sides}",
+        f"kink: {element.claim}, {sides}",
         'say which slope is meant with kink="left", "right", "mean", "subgradient" or a number, or move the case away',
     )
 
 
-def declared_kink(spot: Spot, kink: str | float | None) -> Text:
+def declared_kink(element: ComparedElement, kink: str | float | None) -> Text:
     """A claim that no slope of a kink bears out, or not the one that was declared."""
     asked = "" if kink is None else f", declared is kink={kink!r}"
     return (
-        f"kink: {_kink(spot)[0].removeprefix('kink: ')}{asked} ({spot.seen})",
+        f"kink: {_kink(element)[0].removeprefix('kink: ')}{asked} ({element.seen})",
         "the claim is none of the slopes that the function has here"
         if kink is None
         else "declare the slope that JAX gives, or change the function so that it gives the declared one",
     )
 
 
-def _jump(spot: Spot) -> Text:
+def _jump(element: ComparedElement) -> Text:
     return (
-        f"jump: {spot.claim}, but the value changes by a finite amount for the smallest step",
+        f"jump: {element.claim}, but the value changes by a finite amount for the smallest step",
         "no derivative exists at a jump: move the case away from it, or declare the derivative with @surrogate",
     )
 
 
-def _cusp(spot: Spot) -> Text:
+def _cusp(element: ComparedElement) -> Text:
     return (
-        f"cusp: {spot.claim}, but the one-sided slopes part without bound as the step shrinks",
+        f"cusp: {element.claim}, but the one-sided slopes part without bound as the step shrinks",
         "no derivative exists at a cusp: move the case away, or smooth the function there",
     )
 
 
-def _vertical(spot: Spot) -> Text:
+def _vertical(element: ComparedElement) -> Text:
     return (
-        f"vertical tangent: {spot.claim}, but differences grow without bound as the step shrinks",
+        f"vertical tangent: {element.claim}, but differences grow without bound as the step shrinks",
         "no finite derivative exists here: move the case away, or use a formula that is safe at this point",
     )
 
 
-def _noise(spot: Spot) -> Text:
-    if spot.get("noise") == 0 or spot.judgement.witness[spot.place] == COMPLEX_STEP:
+def _noise(element: ComparedElement) -> Text:
+    if element.get("noise") == 0 or element.judgement.witness[element.place] == COMPLEX_STEP:
         return (
-            f"noise: {spot.claim}, {spot.measurement}, but the derivative itself moves as much under rounding",
+            f"noise: {element.claim}, {element.measurement}, but the derivative itself moves as much under rounding",
             "the function is ill-conditioned here: choose a case of ordinary size, or state rtol= or atol=",
         )
     return (
-        f"noise: the value is uncertain by {bar(spot.get('noise'))}: {spot.claim}, {spot.measurement} ({spot.seen})",
+        f"noise: the value is uncertain by {bar(element.get('noise'))}: {element.claim}, {element.measurement} "
+        f"({element.seen})",
         "a solver's tolerance or a cancellation limits the value: tighten it for the case, or state rtol= or atol=",
     )
 
 
-def _reduced(spot: Spot) -> Text:
-    where = f" ({spot.narrow})" if spot.narrow else ""
+def _reduced(element: ComparedElement) -> Text:
+    where = f" ({element.narrow})" if element.narrow else ""
     return (
-        f"reduced precision inside{where}: {spot.claim}, {spot.measurement} ({spot.seen})",
+        f"reduced precision inside{where}: {element.claim}, {element.measurement} ({element.seen})",
         "keep float64 through the function (dtype=x.dtype instead of a fixed float32), or state rtol=",
     )
 
 
-def _scales(spot: Spot) -> Text:
-    small = f"{spot.shown(spot.get('value'))} ± {bar(spot.get('error'))}"
-    if spot.judgement.witness[spot.place] == DISAGREE:
+def _scales(element: ComparedElement) -> Text:
+    small = f"{element.shown(element.get('value'))} ± {bar(element.get('error'))}"
+    if element.judgement.witness[element.place] == DISAGREE:
         return (
-            f"scale-dependent: {spot.claim}; {spot.measurement}",
+            f"scale-dependent: {element.claim}; {element.measurement}",
             "the value moves on a scale that differences do not resolve: choose a case of ordinary size",
         )
-    if math.isnan(spot.get("coarse")):
+    if math.isnan(element.get("coarse")):
         return (
-            f"an iteration that stops at a tolerance: {spot.claim}, {spot.measurement}, so near that it may be its own",
+            f"an iteration that stops at a tolerance: {element.claim}, {element.measurement}, "
+            "so near that it may be its own",
             "tighten the tolerance for the case, or state the accuracy that you need with rtol=",
         )
-    large = f"{spot.shown(spot.get('coarse'))} ± {bar(spot.get('coarse_error'))}"
+    large = f"{element.shown(element.get('coarse'))} ± {bar(element.get('coarse_error'))}"
     return (
-        f"scale-dependent: {spot.claim}; small steps measure {small}, large steps {large}",
+        f"scale-dependent: {element.claim}; small steps measure {small}, large steps {large}",
         "a fine ripple lies on the value (an iteration that stops early, a table); the claim fits its large scale",
     )
 
 
-def _edge(spot: Spot) -> Text:
+def _edge(element: ComparedElement) -> Text:
     return (
-        f"edge of the domain: {spot.claim}, and no slope from the inside settles",
+        f"edge of the domain: {element.claim}, and no slope from the inside settles",
         "move the case inside, or draw it from a spec with a domain: positive(…), uniform(low=…, high=…)",
     )
 
 
-def _coarse(spot: Spot) -> Text:
+def _coarse(element: ComparedElement) -> Text:
     return (
-        f"too coarse to decide: {spot.claim}, {spot.measurement} ({spot.seen})",
+        f"too coarse to decide: {element.claim}, {element.measurement} ({element.seen})",
         "rescale the input or the output of the case, or state the tolerance that you need with rtol= or atol=",
     )
 
 
-_TEXTS: dict[str, Callable[[Spot], Text]] = {
+_TEXTS: dict[str, Callable[[ComparedElement], Text]] = {
     "GRD401": _kink,
     "GRD402": _jump,
     "GRD403": _cusp,

@@ -4,55 +4,56 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradhook.comparison.judge import NO_SLOPE, Array, Estimate, shape_of
+from gradhook.comparison.judge import NO_SLOPE, Array, Measurement, smoothness_of
 from gradhook.comparison.messages import file_line, mode_name, symbol
-from gradhook.comparison.probe import Label, Origin, Probe, Study
+from gradhook.comparison.probe import DerivativeComparison, NonfiniteSource, Probe
 from gradhook.model.digits import bar, number
 from gradhook.model.results import Finding, Mode, Smoothness, Verdict
 
 CODE = "GRD105"
 
 
-def not_finite(study: Study, mode: Mode, claim: Array, probe: Probe) -> Finding | None:
+def not_finite(comparison: DerivativeComparison, mode: Mode, claim: Array, probe: Probe) -> Finding | None:
     """The first element that is not finite, a nan before an infinity, with a count of the others."""
-    measured = study.measured_by(mode)
+    measured = comparison.measured_by(mode)
     bad = ~np.isfinite(claim) & np.isfinite(measured.centre)[None, :]
     if not bad.any():
         return None
     nan = bad & np.isnan(claim)
     d, o = (int(i) for i in np.argwhere(nan if nan.any() else bad)[0])
-    label, value = study.input_labels[d], float(claim[d, o])
-    shape = shape_of(measured, (d, o))
-    undecided = _excused(study, bool(nan.any()), shape, bool(measured.accepted[d, o]))
+    label, value = comparison.input_labels[d], float(claim[d, o])
+    shape = smoothness_of(measured, (d, o))
+    undecided = _excused(comparison, bool(nan.any()), shape, bool(measured.accepted[d, o]))
     code, why = _cause(shape, undecided)
-    output = study.output_labels[o] if not (mode == "rev" and len(study.weights)) else Label("combination", (o,))
-    axes = np.array([label.leaf != "direction" for label in study.input_labels], dtype=bool)
+    output = comparison.column_labels(mode)[o]
+    axes = np.array([not label.is_direction for label in comparison.input_labels], dtype=bool)
     count = int(np.sum(bad.any(axis=1) & (axes | (not axes.any()))))
     more = f" (and for {count - 1} more)" if count > 1 else ""
-    origin = probe.origin(mode, d, o) if not study.path else None
+    source = probe.nonfinite_source(mode, d, o) if not comparison.path else None
     return Finding(
         code, Verdict.UNDECIDED if undecided else Verdict.FAIL,
-        f"{mode_name(study, mode)} gives {number(value)} for {symbol(study, output, label)}, where the value is finite"
-        f"{_measured(measured, (d, o))}{more}{_made(origin)}",
-        case=probe.case, mode=mode, order=study.order, leaf=label.leaf, index=label.index, output=str(output),
+        f"{mode_name(comparison, mode)} gives {number(value)} for {symbol(comparison, output, label)}, "
+        "where the value is finite"
+        f"{_measured(measured, (d, o))}{more}{_made(source)}",
+        case=probe.case, mode=mode, order=comparison.order, leaf=label.leaf, index=label.index, output=str(output),
         claimed=value, measured=float(measured.value[d, o]), error=float(measured.error[d, o]), help=why,
-        path=origin.path if origin and origin.path else None, line=origin.line if origin and origin.path else None,
+        path=source.path if source and source.path else None, line=source.line if source and source.path else None,
     )  # fmt: skip
 
 
-def _excused(study: Study, nan: bool, shape: Smoothness, settled: bool) -> bool:
-    """Where the function itself has no finite slope an infinite claim is no fault; of higher orders, nor is a nan."""
-    if study.path:
+def _excused(comparison: DerivativeComparison, nan: bool, shape: Smoothness, settled: bool) -> bool:
+    """Whether the function itself has no finite slope: then an infinite claim is no fault."""
+    if comparison.path:
         return shape is not Smoothness.SMOOTH or not settled
     return not nan and shape in (*NO_SLOPE, Smoothness.EDGE)
 
 
-def _made(origin: Origin | None) -> str:
+def _made(source: NonfiniteSource | None) -> str:
     """``; first produced by `div` at losses.py:31 (sqrt or norm at 0)``."""
-    if origin is None:
+    if source is None:
         return ""
-    where = f" at {file_line(origin.path, origin.line)}" if origin.path else ""
-    return f"; first produced by `{origin.primitive}`{where}" + (f" ({origin.cause})" if origin.cause else "")
+    where = f" at {file_line(source.path, source.line)}" if source.path else ""
+    return f"; first produced by `{source.primitive}`{where}" + (f" ({source.cause})" if source.cause else "")
 
 
 _ARTICLE = {Smoothness.EDGE: "the"}
@@ -73,7 +74,7 @@ def _cause(shape: Smoothness, undecided: bool) -> tuple[str, str]:
     )
 
 
-def _measured(measured: Estimate, place: tuple[int, int]) -> str:
+def _measured(measured: Measurement, place: tuple[int, int]) -> str:
     value, error = float(measured.value[place]), float(measured.error[place])
-    settled = measured.accepted[place] and error <= 1e-3 * max(abs(value), float(measured.around[place]))
+    settled = measured.accepted[place] and error <= 1e-3 * max(abs(value), float(measured.surroundings[place]))
     return f"; finite differences measure {number(value)} ± {bar(error)}" if settled else ""

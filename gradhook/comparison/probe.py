@@ -5,22 +5,22 @@ Checks are handed a ``Probe`` and read arrays from it; they never call JAX. The 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from gradhook.comparison.agreement import differ
-from gradhook.comparison.judge import Array, Estimate, Flags, Tolerance, columns_of
+from gradhook.comparison.judge import Array, Flags, Measurement, Tolerance, measured_columns
 from gradhook.model.plots import Curve, Jacobian
 from gradhook.model.results import Mode
 
 if TYPE_CHECKING:
-    from gradhook.comparison.surrogate_probe import Contract, Rulebook
+    from gradhook.comparison.surrogate_probe import SurrogateProbe, SurrogateValues
 
 
-Narrowing = tuple[str, str, int]
+Downcast = tuple[str, str, int]
 """What narrows a float below 64 bits, and the file and line where it does."""
 ALONG = " (along a direction)"
 """The part of a label that names a direction through one leaf, or a group of leaves, instead of one number."""
@@ -31,7 +31,7 @@ BALANCED = " (balanced)"
 
 @dataclass(frozen=True)
 class Label:
-    """The name of one real number in a tree: ``params['w'][0, 2]``, with ``.imag`` for a complex one's second half.
+    """The name of one real number in a tree: ``params['w'][0, 2]``, with ``.imag`` for imaginary parts.
 
     The leaf ``direction`` names a direction that moves everything; the part ``ALONG`` one that moves a leaf alone.
     """
@@ -45,14 +45,19 @@ class Label:
         return f"{self.leaf}{index}{self.part}"
 
     @property
+    def is_direction(self) -> bool:
+        """Whether this names a direction that moves every input."""
+        return self.leaf == "direction"
+
+    @property
     def moves_many(self) -> bool:
         """Whether this names a direction that moves many inputs, not a single number."""
-        return self.leaf == "direction" or self.part == ALONG
+        return self.is_direction or self.part == ALONG
 
 
 @dataclass(frozen=True)
-class Fault:
-    """Why a derivative could not be had: ``missing`` if JAX has no such mode for the function, else an exception."""
+class DerivativeError:
+    """Why a derivative is not available: ``missing`` if JAX has no such mode, else an exception."""
 
     missing: bool
     message: str
@@ -62,19 +67,19 @@ class Fault:
 
 @dataclass(frozen=True)
 class Pullbacks:
-    """Cotangents of several signs and sizes, pulled back: they show a rule that is not linear in its cotangent.
+    """Pullbacks of cotangents of several signs and sizes, which test linearity in the cotangent.
 
-    Each is a combination ``mix`` (e, r) of the r cotangents whose pullbacks are claimed; ``claims`` (D, e) are the
-    pullbacks along the directions of the study.
+    Each is a combination ``mix`` (e, r) of the r cotangents whose pullbacks are claimed; ``autodiff`` (D, e) are the
+    pullbacks along the directions of the comparison.
     """
 
     mix: Array
-    claims: Array
+    autodiff: Array
 
 
 @dataclass(frozen=True)
-class Witness:
-    """The complex step of the numbers of a study: ``value`` ± ``error``, each (D, columns); nan where it has none.
+class ComplexStep:
+    """The complex step: ``value`` ± ``error``, each (D, columns); nan where it is not available.
 
     ``error`` is the roundoff of the derivative's own terms. ``reason`` names what keeps some numbers from it.
     """
@@ -85,25 +90,25 @@ class Witness:
 
 
 @dataclass(frozen=True)
-class RunOn:
-    """A study whose loops run on beyond their tolerance, each (D, columns): what is claimed, and measured ± ``error``.
+class ContinuedIteration:
+    """AD and measured derivatives with loops run on beyond their tolerance, each (D, columns).
 
-    ``known``: running on has changed the measurement, by as little as it does where an iteration converges.
+    ``converged``: running on has changed the measurement, by as little as it does where an iteration converges.
     """
 
     claim: Array
     value: Array
     error: Array
-    known: Flags
+    converged: Flags
 
 
 @dataclass(frozen=True)
-class Study:
-    """One function R^n -> R^m along D directions: what finite differences measure and what each mode claims.
+class DerivativeComparison:
+    """One function R^n -> R^m along D directions: its measured and its AD derivatives.
 
     ``measured`` is an estimate of shape (D, m + r): the m outputs, then r fixed combinations of them (``weights``
     (r, m)) where the outputs are too many to be pulled back one by one; then reverse mode is compared on those.
-    ``claims[mode]`` has the shape (D, m) for ``fwd``; for ``rev`` (D, r), or (D, m) where r is 0.
+    ``autodiff[mode]`` has the shape (D, m) for ``fwd``; for ``rev`` (D, r), or (D, m) where r is 0.
     """
 
     path: tuple[Mode, ...]
@@ -112,8 +117,8 @@ class Study:
     input_labels: tuple[Label, ...]
     output_labels: tuple[Label, ...]
     weights: Array
-    measured: Estimate
-    claims: Mapping[Mode, Array | Fault]
+    measured: Measurement
+    autodiff: Mapping[Mode, Array | DerivativeError]
     pullbacks: Pullbacks | None = None
 
     @property
@@ -121,25 +126,25 @@ class Study:
         """1 for the function itself, 2 for a first derivative of it, and so on."""
         return len(self.path) + 1
 
-    def measured_by(self, mode: Mode) -> Estimate:
-        """The measurement of the numbers that the claims of a mode speak of."""
-        return columns_of(self.measured, self.columns(mode))
+    def measured_by(self, mode: Mode) -> Measurement:
+        """The measurement of the columns of a mode."""
+        return measured_columns(self.measured, self.columns(mode))
 
     def columns(self, mode: Mode) -> slice:
-        """The columns of ``measured`` that the claims of a mode speak of."""
+        """The columns of ``measured`` that belong to a mode."""
         outputs = len(self.output_labels)
         return slice(outputs, None) if mode == "rev" and len(self.weights) else slice(0, outputs)
 
     def column_labels(self, mode: Mode) -> tuple[Label, ...]:
-        """The names of the columns that the claims of a mode speak of."""
+        """The labels of the columns of a mode: outputs, or combinations of outputs."""
         if mode == "rev" and len(self.weights):
             return tuple(Label("combination", (k,)) for k in range(len(self.weights)))
         return self.output_labels
 
 
 @dataclass(frozen=True)
-class Known:
-    """What the author gave: a value (m,), a derivative along each direction (D, m); None where nothing was given.
+class GivenValues:
+    """The author's value (m,) and derivative along each direction (D, m); None where none was given.
 
     ``terms`` is the size of what each number of the derivative sums.
     """
@@ -150,7 +155,7 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Suspect:
+class CustomRuleUse:
     """Something that makes JAX's derivative of a function another one than that of its code.
 
     ``kind`` is ``custom_jvp``, ``custom_vjp`` or ``stop_gradient``; ``path`` and ``line`` are those of the rule's
@@ -173,14 +178,14 @@ class Suspect:
 
     @property
     def place(self) -> tuple[str | None, int | None]:
-        """Where a finding about it stands: in the user's code if it is there at all."""
+        """The place of a finding about the rule: in the user's code if possible."""
         path, line = self.used if self.used[0] else (self.path, self.line)
         return path or None, line or None
 
 
 @dataclass(frozen=True)
-class Origin:
-    """The equation of a derivative program that makes it infinite or nan: its primitive, its place, the usual cause."""
+class NonfiniteSource:
+    """The equation that makes a derivative infinite or nan: primitive, place and usual cause."""
 
     primitive: str
     path: str
@@ -189,8 +194,8 @@ class Origin:
 
 
 @dataclass(frozen=True)
-class Refusal:
-    """What happened to an input that must be refused: exception per route (``""`` where none was raised)."""
+class RaisesResult:
+    """The errors of an input that must be refused, by route (empty where none was raised)."""
 
     expected: str
     routes: Mapping[str, str]
@@ -198,7 +203,7 @@ class Refusal:
 
 
 @dataclass(frozen=True)
-class Located:
+class LocatedError:
     """An input (or an interval of inputs) behind a disagreement, with its own numbers."""
 
     input: Label
@@ -208,27 +213,33 @@ class Located:
 
 
 @dataclass(frozen=True)
-class Route:
-    """The same numbers computed in two ways that must agree to rounding: what is compared, and both results.
+class ConsistencyPair:
+    """The same numbers computed in two ways that must agree to rounding, and both results.
 
     ``allowed`` is how far each element may lie from its other because of its rounding, or of a loop that stops early.
     """
 
     name: str
     mode: Mode | None
-    got: Array | Fault
+    got: Array | DerivativeError
     expected: Array
     allowed: Array | float = 0.0
 
     def wrong(self, relative: float) -> Flags:
-        """Where the two differ, each element on its own scale."""
-        if isinstance(self.got, Fault):
+        """A mask of the elements where the two differ, each on its own scale."""
+        if isinstance(self.got, DerivativeError):
             return np.zeros(self.expected.shape, dtype=bool)
         return differ(self.got, self.expected, relative, self.allowed)
 
+    def rounded(self, relative: float, rounding: Callable[[], Array | float]) -> ConsistencyPair:
+        """The same pair with its rounding, which is computed only where a finite expected number is missed."""
+        if not (self.wrong(relative) & np.isfinite(self.expected)).any():
+            return self
+        return replace(self, allowed=self.allowed + rounding())
 
-class Pictures(Protocol):
-    """What pictures of answers are drawn from."""
+
+class PlotSource(Protocol):
+    """The data of plots."""
 
     def curve(self, path: tuple[Mode, ...], mode: Mode, place: tuple[int, int]) -> Curve | None:
         """The differences behind one element of a comparison."""
@@ -238,7 +249,7 @@ class Pictures(Protocol):
 
 
 class Probe(Protocol):
-    """A function held at a case, with instruments."""
+    """A function held at a case, with everything that checks may read of it."""
 
     @property
     def case(self) -> str: ...
@@ -254,87 +265,87 @@ class Probe(Protocol):
     def kink(self) -> str | float | None: ...
     @property
     def self_test(self) -> bool: ...
-    def pictures(self) -> Pictures | None:
-        """What pictures of the answers are drawn from; None where nobody wants any."""
+    def plots(self) -> PlotSource | None:
+        """The data of plots; None if no plots are made."""
 
-    def study(self, path: tuple[Mode, ...] = ()) -> Study | Fault:
+    def comparison(self, path: tuple[Mode, ...] = ()) -> DerivativeComparison | DerivativeError:
         """The function (empty path) or the derivative reached by a path of modes."""
 
-    def coincidence(self) -> tuple[str, str]:
-        """What is special about the given inputs and what would not show there; empty: nothing is asked beside them."""
+    def special_inputs(self) -> tuple[str, str]:
+        """The special property of the given inputs, and the errors that it hides; empty to skip the test."""
 
     def beside(self, which: int = 0) -> Probe | str:
-        """The same questions at a generic point near by, the nearer the larger ``which`` is (up to 2); or why not."""
+        """The same case at a generic point near by, nearer for larger ``which`` (up to 2); or why not."""
 
-    def known(self) -> Known: ...
+    def given_values(self) -> GivenValues: ...
     def gradient_dtypes(self) -> list[tuple[Label, str, str]]:
         """For each differentiated leaf, its dtype and that of its gradient."""
 
-    def narrowings(self, path: tuple[Mode, ...], input: Label, output: Label) -> list[Narrowing]:
-        """Equations that narrow a float below 64 bits on its way from an input to an output of a study."""
+    def downcasts(self, path: tuple[Mode, ...], input: Label, output: Label) -> list[Downcast]:
+        """Equations that narrow a float below 64 bits on its way from an input to an output of a comparison."""
 
-    def left_open(self, study: Study, mode: Mode) -> Array:
+    def iteration_error(self, comparison: DerivativeComparison, mode: Mode) -> Array:
         """The relative error that iterations which stop at a tolerance may account for, (D, columns)."""
 
-    def further(self, path: tuple[Mode, ...], mode: Mode) -> RunOn | None:
+    def continued_iteration(self, path: tuple[Mode, ...], mode: Mode) -> ContinuedIteration | None:
         """Claims and measurement when such iterations are run on; None where that cannot be had."""
 
-    def suspects(self) -> tuple[Suspect, ...]:
+    def rules_in_use(self) -> tuple[CustomRuleUse, ...]:
         """The custom rules and ``stop_gradient`` that the function uses."""
 
-    def without(self, removed: frozenset[int], path: tuple[Mode, ...], mode: Mode) -> Array | Fault:
-        """What a mode claims if the suspects of these positions are replaced by the code under them."""
+    def without(self, removed: frozenset[int], path: tuple[Mode, ...], mode: Mode) -> Array | DerivativeError:
+        """The derivative by a mode with the code under some rules in their place."""
 
-    def origin(self, mode: Mode, row: int, column: int) -> Origin | None:
-        """What first makes the claim of a mode not finite, for a direction and an output (or combination)."""
+    def nonfinite_source(self, mode: Mode, row: int, column: int) -> NonfiniteSource | None:
+        """The equation that first makes a mode's derivative not finite, for a direction and a column."""
 
     def constants(self) -> tuple[tuple[str, int], ...]:
-        """Where values under ``stop_gradient`` are held at the base point, as the author asked."""
+        """The places where ``stop_gradient`` values are held at the base point."""
 
-    def refusal(self) -> Refusal | None: ...
-    def contract(self) -> Contract | None: ...
-    def wobble(self, path: tuple[Mode, ...], mode: Mode) -> Array:
-        """How far the claims of a mode move when the point does by a few units in its last place: their rounding."""
+    def raises_result(self) -> RaisesResult | None: ...
+    def surrogate_values(self) -> SurrogateValues | None: ...
+    def rounding_sensitivity(self, path: tuple[Mode, ...], mode: Mode) -> Array:
+        """The change of a mode's derivative when the point moves by a few units in its last place."""
 
     def rounding(self, path: tuple[Mode, ...], mode: Mode) -> Array | float:
-        """What the claims of a mode may lose by rounding, (D, columns); 0 where it would cost too much to know."""
+        """The rounding of a mode's derivative, (D, columns); 0 where it would cost too much to compute."""
 
     def roundoff(self, path: tuple[Mode, ...], mode: Mode | None, inputs: bool = False) -> Array | float:
-        """How far rounding of every step may move the claims of a mode, (D, columns); of None, the value (m,).
+        """The rounding of a mode's derivative by random rounding, (D, columns); of None, the value's (m,).
 
-        With ``inputs`` also rounding of the inputs. It is asked where numbers disagree.
+        With ``inputs`` also rounding of the inputs. It is computed where numbers disagree.
         """
 
     def independent(self, path: tuple[Mode, ...], mode: Mode) -> Flags:
-        """Where an output depends on no input that a direction moves, (D, columns), as far as that can be proven."""
+        """Elements (D, columns) whose output provably depends on no input that moves."""
 
-    def indifferent(self, path: tuple[Mode, ...], mode: Mode) -> Flags:
-        """Where nan and both infinities in place of the moved inputs change no bit of the output, (D, columns)."""
+    def unaffected_by_nan(self, path: tuple[Mode, ...], mode: Mode) -> Flags:
+        """Elements (D, columns) whose output is the same, bit for bit, for nan and both infinities."""
 
-    def witness(self, path: tuple[Mode, ...], mode: Mode) -> Witness | None:
-        """What the complex step says of the numbers that a mode claims; None where it cannot be asked."""
+    def witness(self, path: tuple[Mode, ...], mode: Mode) -> ComplexStep | None:
+        """The complex step of the numbers of a mode; None where it is not available."""
 
-    def locate(self, mode: Mode, row: int, column: int) -> Located | None:
-        """Which input a disagreement along a direction that moves everything belongs to, of many inputs."""
+    def locate(self, mode: Mode, row: int, column: int) -> LocatedError | None:
+        """The input, of many, that a disagreement along a direction belongs to."""
 
-    def routes(self) -> list[Route]:
+    def routes(self) -> list[ConsistencyPair]:
         """Pairs of ways to compute the same numbers: vmap and a loop, one argument alone and all together, …"""
 
-    def repeated(self) -> list[Route]:
+    def repeated(self) -> list[ConsistencyPair]:
         """Values of several calls with the same arguments."""
 
     def reused_keys(self) -> str:
-        """What JAX says about a PRNG key that is used twice; empty if none is."""
+        """JAX's error about a PRNG key that is used twice; empty if there is none."""
 
     @property
     def is_surrogate(self) -> bool:
         """Whether the claim is a surrogate's."""
 
-    def rulebook(self) -> Rulebook | None:
-        """What more can be asked of a function with a rule of its own; None for any other."""
+    def rule_probe(self) -> SurrogateProbe | None:
+        """The probe of a function with a rule of its own; None for any other."""
 
     def exact_arguments(self) -> Probe | None:
         """A surrogate as a function of the arguments in which it is claimed to be exact."""
 
-    def stand_in(self) -> Probe | None:
-        """The function whose derivative a surrogate is declared to have, on its own."""
+    def declared_function(self) -> Probe | None:
+        """The function whose derivative a surrogate is declared to have, as an exact claim."""

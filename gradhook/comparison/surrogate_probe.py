@@ -1,16 +1,16 @@
-"""What is known of a custom rule beyond its first derivative at one point, in the words in which checks read it?"""
+"""The probe of a function with a rule of its own, and the records that checks read from it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 
 from gradhook.comparison.agreement import UNDERFLOW, differ, margin
 from gradhook.comparison.judge import SURROGATE, Array, Flags
-from gradhook.comparison.probe import Fault, Label, Suspect
+from gradhook.comparison.probe import ConsistencyPair, CustomRuleUse, DerivativeError, Label
 from gradhook.model.results import Mode
 
 Triple = tuple[float, float, float]
@@ -18,23 +18,24 @@ Triple = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
-class Contract:
-    """What a surrogate is held to: its value and its claims beside the declared ones, flattened.
+class SurrogateValues:
+    """Values and derivatives of a surrogate beside the declared ones, flattened.
 
     ``values`` maps a route (``under jit``, …) to the value there, of every output, or why there is none; ``references``
     are the values of ``forward=``, called plainly and compiled. ``declared`` is (D, m), nan where nothing was declared;
     ``allowed`` (K, D, m) are the conventions that are as good where the declared derivative itself has a kink;
-    ``claims`` and ``weights`` are those of ``Study``. ``rounding`` is how far it may move each number of a claim and
-    the declared one apart, ``value_rounding`` each value; they are 0 where all are the same without it.
+    ``autodiff`` and ``weights`` are those of ``DerivativeComparison``. ``rounding`` is how far rounding may move each
+    number of a claim and the declared one apart, ``value_rounding`` each value; both are 0 where all are the same
+    without it.
     """
 
     references: tuple[Array, ...]
-    values: Mapping[str, Array | Fault]
+    values: Mapping[str, Array | DerivativeError]
     value_labels: tuple[Label, ...]
     declared: Array
     allowed: Array
     weights: Array
-    claims: Mapping[Mode, Array | Fault]
+    autodiff: Mapping[Mode, Array | DerivativeError]
     directions: Array
     input_labels: tuple[Label, ...]
     output_labels: tuple[Label, ...]
@@ -42,17 +43,17 @@ class Contract:
     value_rounding: Array | float = 0.0
 
     def ways(self, mode: Mode) -> tuple[Array, ...]:
-        """The declared derivative, then what is as good, laid out like the claim of a mode."""
+        """The declared derivative, then its alternatives, laid out like the derivative of a mode."""
         combined = mode == "rev" and len(self.weights) > 0
         every = (self.declared, *self.allowed)
         return tuple(way @ self.weights.T if combined else way for way in every)
 
     def margin(self, mode: Mode, claim: Array, way: Array) -> Array:
-        """How far each number of a claim may lie from what was declared."""
+        """The distance that each number may lie from the declared one."""
         return margin(claim, way, SURROGATE, self._allowed(mode))
 
     def as_declared(self, mode: Mode, claim: Array) -> Flags:
-        """Where a claim is one of the ways up to rounding, each number on its own scale; or nothing was declared."""
+        """A mask of numbers that equal a declared one up to rounding, or have none."""
         allowed, ways = self._allowed(mode), self.ways(mode)
         return np.asarray(np.any([~differ(claim, way, SURROGATE, allowed) for way in ways], axis=0) | np.isnan(ways[0]))
 
@@ -61,35 +62,8 @@ class Contract:
 
 
 @dataclass(frozen=True)
-class Trial:
-    """One thing that was tried, ``under vmap`` for example: what came out beside what ought to come out.
-
-    ``allowed`` is how far each element may lie from what is wanted because of its rounding, or of a loop that stops
-    early.
-    """
-
-    name: str
-    mode: Mode | None
-    got: Array | Fault
-    wanted: Array
-    allowed: Array | float = 0.0
-
-    def wrong(self, relative: float) -> Flags:
-        """Where the two differ, each element on its own scale; a nan equals a nan."""
-        if isinstance(self.got, Fault):
-            return np.zeros(self.wanted.shape, dtype=bool)
-        return differ(self.got, self.wanted, relative, self.allowed)
-
-    def rounded(self, relative: float, rounding: Callable[[], Array | float]) -> Trial:
-        """The same with its rounding, which is asked for only where a number that is wanted is missed."""
-        if not (self.wrong(relative) & np.isfinite(self.wanted)).any():
-            return self
-        return replace(self, allowed=self.allowed + rounding())
-
-
-@dataclass(frozen=True)
-class Fit:
-    """Whether the derivative takes what the function takes, in one dtype or shape: ``""`` or what is wrong with it.
+class StructureResult:
+    """Whether the derivative takes one dtype or shape that the function takes: empty, or the problem.
 
     ``claimed``: whether that dtype or shape is part of the claim.
     """
@@ -103,11 +77,11 @@ class Fit:
 
 
 @dataclass(frozen=True)
-class Boundary:
-    """A place, to the last bit, at which the value (``jumps``) or the derivative of one output leaps.
+class Discontinuity:
+    """A place, to the last bit, at which the value (``jumps``) or the derivative of one output jumps.
 
     ``at`` are three neighbouring floating point numbers of one input; ``reference`` and ``declared`` are what
-    ``forward=`` and the declared derivative say there, nan where nothing was declared; ``rounding`` is how far it may
+    ``forward=`` and the declared derivative give there, nan where nothing was declared; ``rounding`` is how far it may
     move ``slope`` and ``declared`` apart. ``free`` where the declared derivative is that of a function with a kink
     here, so that either side's is as good on the boundary itself.
     """
@@ -138,8 +112,8 @@ class Boundary:
 
 
 @dataclass(frozen=True)
-class Stray:
-    """A point of a sweep at which the function is not what was declared."""
+class Mismatch:
+    """A point of a sweep at which the function differs from the declaration."""
 
     input: str
     at: float
@@ -161,8 +135,8 @@ class Sweep:
     input: str
     output: str
     samples: tuple[Array, Array, Array]
-    boundaries: tuple[Boundary, ...]
-    strays: tuple[Stray, ...]
+    discontinuities: tuple[Discontinuity, ...]
+    mismatches: tuple[Mismatch, ...]
     ties: str
     bias: float
     coincides: bool
@@ -171,23 +145,23 @@ class Sweep:
 
 
 @dataclass(frozen=True)
-class InUse:
+class ActiveRules:
     """The custom rules inside a function on which its derivative rests, and those that have no part in it.
 
     ``reached``: whether there is anything at all, a rule or a ``stop_gradient``, that could make a surrogate of it.
     """
 
     reached: bool
-    used: tuple[Suspect, ...] = ()
-    idle: tuple[Suspect, ...] = ()
+    used: tuple[CustomRuleUse, ...] = ()
+    inactive: tuple[CustomRuleUse, ...] = ()
 
 
-class Rulebook(Protocol):
-    """What can be asked of a function with a rule of its own."""
+class SurrogateProbe(Protocol):
+    """A function with a rule of its own, with everything that checks may read of it."""
 
     @property
     def reason(self) -> str:
-        """Why nothing of it can be asked; ``""`` where it can."""
+        """The reason why nothing can be computed; empty where it can."""
 
     @property
     def order2(self) -> str | None: ...
@@ -195,12 +169,12 @@ class Rulebook(Protocol):
     def ties(self) -> str | None: ...
     @property
     def bounds(self) -> str | None: ...
-    def linearity(self) -> tuple[Trial, ...]: ...
-    def structure(self) -> tuple[Fit, ...]: ...
-    def composition(self) -> tuple[Trial, ...]: ...
-    def second(self) -> tuple[Trial, ...]: ...
+    def linearity(self) -> tuple[ConsistencyPair, ...]: ...
+    def structure(self) -> tuple[StructureResult, ...]: ...
+    def composition(self) -> tuple[ConsistencyPair, ...]: ...
+    def second(self) -> tuple[ConsistencyPair, ...]: ...
     def sweeps(self) -> tuple[Sweep, ...]: ...
-    def in_use(self) -> InUse: ...
+    def active_rules(self) -> ActiveRules: ...
 
 
 def _near(one: float, other: float) -> bool:

@@ -1,1 +1,1 @@
-"""How are derivatives claimed by JAX and measured by finite differences?"""
+"""Derivatives by JAX and by finite differences."""

@@ -1,4 +1,4 @@
-"""What is asked of a function: in which situation, and with which claims?"""
+"""The case that is checked, and the options of its check."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from gradhook.numerics.function import Wrt
 
 
 @dataclass(frozen=True)
-class Situation:
-    """A case as the checker has understood it: arguments, and what the author says about them."""
+class CheckCase:
+    """One case: the arguments, and what the author states about them."""
 
     name: str
     args: tuple[Any, ...]
@@ -27,8 +27,8 @@ class Situation:
 
 
 @dataclass(frozen=True)
-class Demands:
-    """What a claim asks for in every case."""
+class CheckOptions:
+    """The options of a claim, the same for each of its cases."""
 
     order: int = 1
     self_test: bool = False

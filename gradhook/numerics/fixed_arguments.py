@@ -1,4 +1,4 @@
-"""Arguments that a function itself holds fixed: not differentiated, and handed over as they are.
+"""Find the arguments that a function itself holds fixed: not differentiated, and passed on unchanged.
 
 ``jax.custom_jvp`` and ``jax.custom_vjp`` name them in ``nondiff_argnums``, ``jax.jit`` in ``static_argnums`` and
 ``static_argnames``. All three find an argument that is given by keyword through the signature, so a parameter is known
@@ -18,26 +18,26 @@ import numpy as np
 
 from gradhook.annotations.inputs import Spec
 from gradhook.numerics.jaxpr.source import arity, equinox_rule, parameter_names
-from gradhook.numerics.sampling import draw
+from gradhook.numerics.sampling import sample
 
 _DEEPEST = 20
 
 
 @dataclass(frozen=True)
-class Fixed:
-    """An argument that is one leaf, whatever it is made of: its parts are not looked at."""
+class OpaqueArgument:
+    """An argument treated as one leaf: its parts are not visited."""
 
     value: Any
 
 
-def fixed(function: Any, count: int, keywords: Collection[str]) -> frozenset[str]:
-    """Of ``count`` positional and of the keyword arguments those that some layer of the function holds fixed."""
+def fixed_names(function: Any, count: int, keywords: Collection[str]) -> frozenset[str]:
+    """The names, among ``count`` positional and the keyword arguments, that the function holds fixed."""
     found = {name for layer in _layers(function) for name in _of(layer, count, keywords)}
     return frozenset(found.intersection({*parameter_names(function, count), *keywords}))
 
 
-def drawn(value: Any, random: np.random.Generator) -> Any:
-    """A fixed argument with its specs drawn; a single number is one of Python, which can be hashed and branched on."""
+def sample_fixed(value: Any, random: np.random.Generator) -> Any:
+    """A fixed argument with its specs drawn; a scalar becomes a Python number, which can be hashed."""
     leaves, treedef = jax.tree.flatten(value, is_leaf=lambda leaf: isinstance(leaf, Spec))
     if not any(isinstance(leaf, Spec) for leaf in leaves):
         return value
@@ -45,7 +45,7 @@ def drawn(value: Any, random: np.random.Generator) -> Any:
 
 
 def _drawn(spec: Spec, random: np.random.Generator) -> Any:
-    found = draw(spec, random)
+    found = sample(spec, random)
     return found.item() if isinstance(found, (np.ndarray, np.generic)) and found.shape == () else found
 
 
@@ -67,7 +67,7 @@ def _of(layer: Any, count: int, keywords: Collection[str]) -> Iterator[str]:
     numbers: tuple[int, ...] = ()
     if isinstance(layer, (jax.custom_jvp, jax.custom_vjp)):
         numbers = tuple(getattr(layer, "nondiff_argnums", ()))
-    # No public attribute of a jitted function tells what is static; without this one nothing is known to be.
+    # No public attribute of a jitted function lists its static arguments; without this one, none are found.
     info = getattr(layer, "_jit_info", None)
     numbers += tuple(getattr(info, "static_argnums", None) or ())
     yield from getattr(info, "static_argnames", None) or ()

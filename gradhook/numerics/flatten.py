@@ -1,4 +1,4 @@
-"""Which real numbers is a tree of arrays made of, what are they called, and where do they come from?
+"""Lay out the floating leaves of a tree of arrays in one vector, and name its elements.
 
 A function of trees becomes a function from R^n to R^m: floating leaves are laid out in one float64 vector, a complex
 leaf as its real parts and then its imaginary parts.
@@ -21,7 +21,7 @@ from gradhook.numerics.finite_difference.richardson import Array
 
 
 @dataclass(frozen=True)
-class Leaf:
+class LeafInfo:
     """One floating array: its name, shape, dtype, and the spec it was drawn from, if any."""
 
     name: str
@@ -38,7 +38,7 @@ class Leaf:
 
     @property
     def size(self) -> int:
-        """How many real numbers it holds."""
+        """The number of real numbers that it holds."""
         return math.prod(self.shape) * (2 if self.complex else 1)
 
     def labels(self) -> list[Label]:
@@ -53,10 +53,10 @@ class Leaf:
 
 
 @dataclass(frozen=True)
-class Space:
+class FlatLayout:
     """The floating leaves of a tree, laid out in one vector."""
 
-    leaves: tuple[Leaf, ...]
+    leaves: tuple[LeafInfo, ...]
 
     @property
     def size(self) -> int:
@@ -76,7 +76,7 @@ class Space:
         return tuple(label for leaf in self.leaves for label in leaf.labels())
 
     def structs(self) -> list[Any]:
-        """Shape and dtype of each leaf of a vector that is split."""
+        """Smoothness and dtype of each leaf of a vector that is split."""
         kinds = [(leaf.shape, jnp.dtype("complex128" if leaf.complex else "float64")) for leaf in self.leaves]
         return [jax.ShapeDtypeStruct(*kind) for kind in kinds]  # type: ignore[no-untyped-call]
 
@@ -94,14 +94,14 @@ class Space:
         return jnp.concatenate(parts) if parts else jnp.zeros(0, jnp.float64)
 
 
-def _shaped(part: Any, leaf: Leaf) -> Any:
+def _shaped(part: Any, leaf: LeafInfo) -> Any:
     if leaf.complex:
         half = leaf.size // 2
         part = jax.lax.complex(part[:half], part[half:])
     return jax.lax.reshape(part, leaf.shape)
 
 
-def _real_parts(value: Any, leaf: Leaf) -> Any:
+def _real_parts(value: Any, leaf: LeafInfo) -> Any:
     flat = jnp.ravel(value)
     if leaf.complex:
         return jnp.concatenate([flat.real, flat.imag]).astype(jnp.float64)
@@ -109,27 +109,27 @@ def _real_parts(value: Any, leaf: Leaf) -> Any:
 
 
 def is_floating(leaf: Any) -> bool:
-    """Whether a leaf is differentiated: a floating or complex array or scalar (a key array is none)."""
+    """Whether a leaf is differentiated: a floating or complex array or scalar, but no key array."""
     if isinstance(leaf, (bool, int, str, bytes)) or not (isinstance(leaf, (float, complex)) or hasattr(leaf, "dtype")):
         return False
     return bool(jnp.issubdtype(_dtype(leaf), jnp.inexact))
 
 
 def is_array(leaf: Any) -> bool:
-    """Whether a leaf is an array or a number at all (else it is static)."""
+    """Whether a leaf is an array or a number; other leaves are static."""
     return isinstance(leaf, (bool, int, float, complex)) or hasattr(leaf, "dtype")
 
 
-def leaf_of(name: str, value: Any, spec: Spec | None = None, argument: str = "") -> Leaf:
+def leaf_of(name: str, value: Any, spec: Spec | None = None, argument: str = "") -> LeafInfo:
     """The description of a floating leaf."""
-    return Leaf(name, tuple(int(n) for n in np.shape(value)), str(_dtype(value)), spec, argument)
+    return LeafInfo(name, tuple(int(n) for n in np.shape(value)), str(_dtype(value)), spec, argument)
 
 
 def _dtype(value: Any) -> Any:
     return value.dtype if hasattr(value, "dtype") else np.result_type(type(value))
 
 
-def vector_of(space: Space, values: Sequence[Any]) -> Array:
+def vector_of(space: FlatLayout, values: Sequence[Any]) -> Array:
     """The float64 vector of given leaves, outside any tracing."""
     parts = []
     for value, leaf in zip(values, space.leaves, strict=True):

@@ -1,4 +1,4 @@
-"""How does a function of trees, held at some arguments, become a function from R^n to R^m?"""
+"""Turn a function of trees at some arguments into a function from R^n to R^m."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ import numpy as np
 from gradhook.annotations.inputs import Spec
 from gradhook.model.errors import GradhookError
 from gradhook.numerics.finite_difference.richardson import Array
-from gradhook.numerics.fixed_arguments import Fixed, drawn, fixed
-from gradhook.numerics.flatten import Space, is_array, is_floating, leaf_of, vector_of
+from gradhook.numerics.fixed_arguments import OpaqueArgument, fixed_names, sample_fixed
+from gradhook.numerics.flatten import FlatLayout, is_array, is_floating, leaf_of, vector_of
 from gradhook.numerics.jaxpr import traverse
 from gradhook.numerics.jaxpr.source import parameter_names
-from gradhook.numerics.sampling import draw
+from gradhook.numerics.sampling import sample
 
 Wrt = int | str | Sequence[int | str] | None
 
 
 @dataclass(frozen=True)
-class Arguments:
-    """Arguments of a function, drawn: all leaves, which of them are differentiated, and how to put them together."""
+class BoundArguments:
+    """Drawn arguments: all leaves, the differentiated ones, and the tree that holds them."""
 
     leaves: tuple[Any, ...]
     moved: tuple[int, ...]
     treedef: Any
-    space: Space
+    space: FlatLayout
     point: Array
 
     def rebuild(self, moved: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -42,7 +42,7 @@ class Arguments:
         args, kwargs = jax.tree.unflatten(self.treedef, leaves)
         return args, kwargs
 
-    def at(self, point: Array) -> Arguments:
+    def at(self, point: Array) -> BoundArguments:
         """The same arguments with other numbers in the differentiated leaves."""
         leaves = list(self.leaves)
         for place, value in zip(self.moved, self.space.split(jnp.asarray(point)), strict=True):
@@ -51,28 +51,28 @@ class Arguments:
 
 
 @dataclass(frozen=True)
-class Held:
-    """A function of vectors: ``call`` maps R^n to R^m, ``inputs`` and ``outputs`` name the numbers on both sides.
+class FlatFunction:
+    """A function of vectors: ``call`` maps R^n to R^m; ``inputs`` and ``outputs`` label the numbers.
 
     ``of_leaves`` is the same function of the list of differentiated leaves, ``to_leaves`` the one from that list to the
-    list of floating output leaves; in both, stopped values that the author wants held move.
+    list of floating output leaves; in both, stopped values move even if the author declares them constant.
     """
 
     call: Callable[[Any], Any]
     of_leaves: Callable[[list[Any]], Any]
     to_leaves: Callable[[list[Any]], list[Any]]
-    arguments: Arguments
-    outputs: Space
+    arguments: BoundArguments
+    outputs: FlatLayout
     traceable: bool
 
     @property
-    def inputs(self) -> Space:
+    def inputs(self) -> FlatLayout:
         """The differentiated leaves."""
         return self.arguments.space
 
     @property
     def point(self) -> Array:
-        """Where the function is held, (n,)."""
+        """The point (n,) at which the function is held."""
         return self.arguments.point
 
     @cached_property
@@ -86,7 +86,7 @@ class Held:
         return jax.make_jaxpr(self.to_leaves)(self.inputs.structs())
 
     @cached_property
-    def replayed(self) -> Held:
+    def replayed(self) -> FlatFunction:
         """The same function, run from its equations instead of the user's Python code; where it is traceable.
 
         Rules are still the user's code. What an equation raises lacks the user's lines: ask the function itself then.
@@ -101,17 +101,17 @@ class Held:
         made.__dict__.update(jaxpr=self.jaxpr, leaf_jaxpr=self.leaf_jaxpr)
         return made
 
-    def at(self, point: Array) -> Held:
+    def at(self, point: Array) -> FlatFunction:
         """The same function held at another point; a traceable one has the same equations there."""
         made = replace(self, arguments=self.arguments.at(point))
         made.__dict__.update({"jaxpr": self.jaxpr} if self.traceable else {})
         return made
 
 
-def gather(
+def bind_arguments(
     function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], wrt: Wrt, random: np.random.Generator
-) -> Arguments:
-    """Draw the specs among the arguments, promote floating leaves to float64, and select those to differentiate.
+) -> BoundArguments:
+    """Draw the specs among the arguments, promote floats to float64, and select the differentiated leaves.
 
     What the function itself holds fixed (``nondiff_argnums``, ``static_argnames``) is handed over as it is.
 
@@ -119,7 +119,7 @@ def gather(
         GradhookError: ``wrt`` names no argument, or nothing is left to differentiate.
     """
     names = parameter_names(function, len(args))
-    kept = fixed(function, len(args), kwargs)
+    kept = fixed_names(function, len(args), kwargs)
     chosen = _chosen(wrt, names, kwargs, kept)
     flat, treedef = jax.tree_util.tree_flatten_with_path(
         _sealed(args, kwargs, names, kept), is_leaf=lambda leaf: isinstance(leaf, Spec)
@@ -139,13 +139,13 @@ def gather(
             "none of the arguments is a floating number or array, so there is nothing to differentiate",
             shape_remedy(args, kwargs) or "give floats (1.0, normal(3), …), or name them with wrt=",
         )
-    space = Space(tuple(described))
-    return Arguments(tuple(leaves), tuple(moved), treedef, space, vector_of(space, [leaves[p] for p in moved]))
+    space = FlatLayout(tuple(described))
+    return BoundArguments(tuple(leaves), tuple(moved), treedef, space, vector_of(space, [leaves[p] for p in moved]))
 
 
 def differentiated(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], wrt: Wrt) -> Wrt:
-    """``wrt``, or where nothing was said every argument but those that the function holds fixed, if there are such."""
-    kept = fixed(function, len(args), kwargs)
+    """``wrt``; if it is None and the function holds arguments fixed, all other arguments."""
+    kept = fixed_names(function, len(args), kwargs)
     if wrt is not None or not kept:
         return wrt
     names = parameter_names(function, len(args))
@@ -155,35 +155,35 @@ def differentiated(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, An
 def _sealed(args: tuple[Any, ...], kwargs: Mapping[str, Any], names: Sequence[str], kept: Collection[str]) -> Any:
     """The arguments with those that are held fixed as one leaf each."""
     return (
-        tuple(Fixed(value) if name in kept else value for name, value in zip(names, args, strict=True)),
-        {name: Fixed(value) if name in kept else value for name, value in kwargs.items()},
+        tuple(OpaqueArgument(value) if name in kept else value for name, value in zip(names, args, strict=True)),
+        {name: OpaqueArgument(value) if name in kept else value for name, value in kwargs.items()},
     )
 
 
 def _value(given: Any, still: bool, random: np.random.Generator) -> Any:
-    """What the function is handed for a leaf; an array cannot be hashed, so one that is held fixed is promoted too."""
-    if isinstance(given, Fixed):
-        value = drawn(given.value, random)
+    """The value that is passed for a leaf; arrays that are held fixed are promoted too."""
+    if isinstance(given, OpaqueArgument):
+        value = sample_fixed(given.value, random)
         return _promote(value) if hasattr(value, "dtype") and hasattr(value, "shape") else value
     # A number that is not differentiated stays one: an array, even a constant one, cannot be branched on in a jit.
     if still and isinstance(given, (int, float, complex)):
         return given
-    return _promote(draw(given, random) if isinstance(given, Spec) else given)
+    return _promote(sample(given, random) if isinstance(given, Spec) else given)
 
 
 def shape_remedy(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
-    """What to write instead of whole numbers in a tuple that look like a shape; empty where there are none."""
+    """A hint for whole numbers in a tuple that look like a shape; empty where there are none."""
     shape = next((value for value in (*args, *kwargs.values()) if _is_shape(value)), None)
     return f"did you mean normal({', '.join(map(str, shape))}), an array of the shape {shape}?" if shape else ""
 
 
 def _is_shape(value: Any) -> bool:
-    """Whether a value is a tuple of sizes, as it stands where an array of that shape may be meant."""
+    """Whether a value is a tuple of sizes, where an array of that shape may be meant."""
     return isinstance(value, tuple) and len(value) > 0 and all(type(size) is int and size > 0 for size in value)
 
 
-def hold(function: Callable[..., Any], arguments: Arguments) -> Held:
-    """Hold a function at arguments; falls back to eager evaluation where it cannot be traced."""
+def flatten_function(function: Callable[..., Any], arguments: BoundArguments) -> FlatFunction:
+    """Flatten a function at its arguments; evaluated eagerly where it cannot be traced."""
 
     def floating_outputs(moved: list[Any]) -> list[tuple[str, Any]]:
         args, kwargs = arguments.rebuild(moved)
@@ -201,7 +201,7 @@ def hold(function: Callable[..., Any], arguments: Arguments) -> Held:
         outputs, traceable = jax.eval_shape(shapes, arguments.point), True
     except Exception:  # what is wrong with the function itself is raised again; what tracing alone does not like is not
         outputs, traceable = shapes(jnp.asarray(arguments.point)), False
-    space = Space(tuple(leaf_of(name, leaf) for name, leaf in zip(names, outputs, strict=True)))
+    space = FlatLayout(tuple(leaf_of(name, leaf) for name, leaf in zip(names, outputs, strict=True)))
 
     def to_leaves(moved: list[Any]) -> list[Any]:
         return [jnp.asarray(leaf) for _, leaf in floating_outputs(moved)]
@@ -210,7 +210,7 @@ def hold(function: Callable[..., Any], arguments: Arguments) -> Held:
         return space.join([leaf for _, leaf in floating_outputs(moved)])
 
     call = lambda vector: of_leaves(arguments.space.split(vector))  # noqa: E731
-    return Held(call, of_leaves, to_leaves, arguments, space, traceable)
+    return FlatFunction(call, of_leaves, to_leaves, arguments, space, traceable)
 
 
 def _promote(value: Any) -> Any:

@@ -13,8 +13,8 @@ import numpy as np
 
 from gradhook.numerics.finite_difference.directions import magnitude
 from gradhook.numerics.finite_difference.richardson import Array
-from gradhook.numerics.flatten import Leaf
-from gradhook.numerics.function import Held
+from gradhook.numerics.flatten import LeafInfo
+from gradhook.numerics.function import FlatFunction
 from gradhook.numerics.jaxpr import traverse
 from gradhook.numerics.sampling import generator
 
@@ -30,15 +30,15 @@ CLOSE = 1e-6
 """Rows sum to 1, or are orthonormal, if they are so nearly: they may come from float32."""
 
 
-def coincidence(held: Held) -> tuple[str, str]:
-    """What is special about the given inputs, and what would not show there; empty where nothing is."""
+def special_inputs(held: FlatFunction) -> tuple[str, str]:
+    """The special property of the given inputs, and the errors that it hides; empty where there is none."""
     words = [special(leaf, values) for leaf, values in _parts(held)]
     found = next((one for one in words if one[0]), ("", ""))
     return found if found[0] else _twins(held)
 
 
-def neighbour(held: Held, seed: str, size: float) -> Array | None:
-    """A point (n,) beside the one at which a function is held; None where a definite matrix would not stay so."""
+def neighbour(held: FlatFunction, seed: str, size: float) -> Array | None:
+    """A point (n,) beside that of ``held``; None where a definite matrix would not stay definite."""
     parts, twins = _parts(held), _equal_leaves(held)
     keeps = _promises_symmetry(held)
     found = []
@@ -51,8 +51,8 @@ def neighbour(held: Held, seed: str, size: float) -> Array | None:
     return np.concatenate(found)
 
 
-def special(leaf: Leaf, values: Array) -> tuple[str, str]:
-    """What coincides in one given array, and what would not show there."""
+def special(leaf: LeafInfo, values: Array) -> tuple[str, str]:
+    """The special property of one given array, and the errors that it hides."""
     finite = values[np.isfinite(values)]
     if not _is_given(leaf) or not finite.size or _is_rotation(leaf, values):
         return "", ""
@@ -70,13 +70,13 @@ def special(leaf: Leaf, values: Array) -> tuple[str, str]:
     return (f"{name} has round numbers only", "a wrong power") if _is_round(finite) else ("", "")
 
 
-def _twins(held: Held) -> tuple[str, str]:
+def _twins(held: FlatFunction) -> tuple[str, str]:
     equal, leaves = _equal_leaves(held), held.inputs.leaves
     names = [f"`{leaves[place].name}`" for place in sorted(equal)]
     return (f"{' and '.join(names[:2])} are equal", "exchanged arguments") if names else ("", "")
 
 
-def _equal_leaves(held: Held) -> frozenset[int]:
+def _equal_leaves(held: FlatFunction) -> frozenset[int]:
     """The places of given arrays that hold the same numbers as another one."""
     keys: dict[tuple[tuple[int, ...], bytes], list[int]] = {}
     for place, (leaf, values) in enumerate(_parts(held)):
@@ -85,13 +85,13 @@ def _equal_leaves(held: Held) -> frozenset[int]:
     return frozenset(place for places in keys.values() if len(places) > 1 for place in places)
 
 
-def _parts(held: Held) -> list[tuple[Leaf, Array]]:
+def _parts(held: FlatFunction) -> list[tuple[LeafInfo, Array]]:
     leaves = held.inputs.leaves
     ends = np.cumsum([leaf.size for leaf in leaves])
     return list(zip(leaves, np.split(held.point, ends[:-1]), strict=True))
 
 
-def _is_given(leaf: Leaf) -> bool:
+def _is_given(leaf: LeafInfo) -> bool:
     return leaf.spec is None or leaf.spec.kind == "full"
 
 
@@ -99,7 +99,7 @@ def _is_round(finite: Array) -> bool:
     return bool((ROUND * finite == np.round(ROUND * finite)).all())
 
 
-def _is_symmetric(leaf: Leaf, values: Array) -> bool:
+def _is_symmetric(leaf: LeafInfo, values: Array) -> bool:
     """Whether a real square matrix, or each of a stack, is its transpose."""
     if leaf.complex or len(leaf.shape) < 2 or leaf.shape[-1] != leaf.shape[-2] or leaf.shape[-1] < 2:
         return False
@@ -107,15 +107,15 @@ def _is_symmetric(leaf: Leaf, values: Array) -> bool:
     return bool(np.array_equal(matrix, np.swapaxes(matrix, -1, -2), equal_nan=True))
 
 
-def _is_rotation(leaf: Leaf, values: Array) -> bool:
-    """Whether a matrix is orthogonal and not symmetric: then it is likely meant to be, and generic as it is."""
+def _is_rotation(leaf: LeafInfo, values: Array) -> bool:
+    """Whether a matrix is orthogonal and not symmetric: then it is likely meant so, and generic already."""
     if leaf.complex or len(leaf.shape) != 2 or leaf.shape[0] != leaf.shape[1] or _is_symmetric(leaf, values):
         return False
     matrix = values.reshape(leaf.shape)
     return bool(np.abs(matrix @ matrix.T - np.eye(len(matrix))).max() <= CLOSE)
 
 
-def _moved(leaf: Leaf, values: Array, random: np.random.Generator, size: float, keeps: bool) -> Array:
+def _moved(leaf: LeafInfo, values: Array, random: np.random.Generator, size: float, keeps: bool) -> Array:
     """Other numbers in the place of the given ones; those that are not finite stay."""
     finite = np.isfinite(values)
     still = np.where(finite, values, 0.0)
@@ -133,7 +133,7 @@ def _side(still: Array) -> float:
     return -1.0 if (still <= 0).all() and still.any() else 1.0
 
 
-def _structured(leaf: Leaf, old: Array, moved: Array, keeps: bool) -> Array:
+def _structured(leaf: LeafInfo, old: Array, moved: Array, keeps: bool) -> Array:
     """The moved numbers, as ordered as the given ones, summing to 1 where those did."""
     if leaf.complex or not leaf.shape:
         return moved
@@ -154,8 +154,8 @@ def _ordered(before: Array, after: Array, axis: int) -> Array:
     return np.flip(np.sort(after, axis=axis), axis) if (steps <= 0).all() else after
 
 
-def _promises_symmetry(held: Held) -> bool:
-    """Whether a linear solve inside is told that its operator is symmetric, as ``jax.scipy.sparse.linalg.cg`` does."""
+def _promises_symmetry(held: FlatFunction) -> bool:
+    """Whether a linear solve inside declares its operator symmetric, as ``jax.scipy.sparse.linalg.cg`` does."""
     return any(_is_symmetric_solve(equation) for equation in traverse.equations(held.jaxpr))
 
 
@@ -166,7 +166,7 @@ def _is_symmetric_solve(equation: Any) -> bool:
     return product is transposed
 
 
-def _as_definite(leaf: Leaf, old: Array, new: Array) -> bool:
+def _as_definite(leaf: LeafInfo, old: Array, new: Array) -> bool:
     """Whether a symmetric matrix that was positive definite still is."""
     if not _is_symmetric(leaf, old) or not np.isfinite(old).all():
         return True

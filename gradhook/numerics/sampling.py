@@ -21,8 +21,8 @@ def generator(*names: object) -> np.random.Generator:
     return np.random.default_rng(int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big"))
 
 
-def draw(spec: Spec, random: np.random.Generator) -> Any:
-    """An array (or a PRNG key) for a spec.
+def sample(spec: Spec, random: np.random.Generator) -> Any:
+    """Draw an array (or a PRNG key) for a spec.
 
     Floating values have all the digits of float64, so that a cast to a narrower format in a rule shows.
 

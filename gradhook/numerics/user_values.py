@@ -1,4 +1,4 @@
-"""What numbers did the author give for a value or a derivative, laid out like those of the function?"""
+"""Lay out the values and derivatives that the author gives like those of the function."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import jax
 import numpy as np
 
 from gradhook.model.errors import GradhookError
-from gradhook.numerics.function import Held
+from gradhook.numerics.function import FlatFunction
 
 
 def vector(value: Any, size: int, what: str) -> Any:
@@ -25,7 +25,7 @@ def vector(value: Any, size: int, what: str) -> Any:
     return flat.astype(np.float64)
 
 
-def jacobian(derivative: Any, held: Held) -> Any:
+def jacobian(derivative: Any, held: FlatFunction) -> Any:
     """A given gradient or Jacobian as one matrix (m, n): leaves in the order outputs, then inputs."""
     leaves = [np.asarray(leaf, dtype=np.float64) for leaf in jax.tree.leaves(derivative)]
     outs, ins = held.outputs.leaves, held.inputs.leaves

@@ -10,7 +10,7 @@ from gradhook.checks import Check
 from gradhook.comparison.judge import Tolerance
 from gradhook.model.results import Outcome
 from gradhook.numerics.autodiff.programs import Clock
-from gradhook.numerics.function_probe import Demands, Instruments, Situation
+from gradhook.numerics.function_probe import CheckCase, CheckOptions, FunctionProbe
 
 Ask = Callable[..., Outcome]
 _DECLARED = frozenset({"forward", "derivative_of", "rule"})
@@ -28,10 +28,10 @@ def ask() -> Ask:
     """The answer of one check about a function at some arguments; options as in an annotation."""
 
     def run(check: Check, function: Any, *args: Any, **said: Any) -> Outcome:
-        situation = Situation("batch", args, **{name: said.pop(name) for name in _SITUATION if name in said})
+        check_case = CheckCase("batch", args, **{name: said.pop(name) for name in _SITUATION if name in said})
         tolerances = {name: said.pop(name) for name in ("atol", "rtol") if name in said}
         said = {"surrogate": not _DECLARED.isdisjoint(said)} | said
-        demands = Demands(tolerance=Tolerance(**tolerances), **said)
-        return check.run(Instruments(function, situation, demands, "seed", Clock()))
+        check_options = CheckOptions(tolerance=Tolerance(**tolerances), **said)
+        return check.run(FunctionProbe(function, check_case, check_options, "seed", Clock()))
 
     return run

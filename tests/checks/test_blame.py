@@ -16,7 +16,7 @@ import pytest
 from gradhook.checks import grd101_forward, grd102_reverse, grd104_primal_code
 from gradhook.checks import grd110_faulty_rule as check
 from gradhook.comparison.messages import SOLVER, solver_help
-from gradhook.comparison.probe import Suspect
+from gradhook.comparison.probe import CustomRuleUse
 from gradhook.model.results import Verdict
 
 LIBRARY = """
@@ -159,7 +159,9 @@ def test_equinox_forward_rules_too(ask: Any) -> None:
 
 
 def test_an_adjoint_that_is_inexact_by_design_is_named() -> None:
-    backsolve = Suspect("custom_vjp", "_loop_backsolve", "/env/site-packages/diffrax/_adjoint.py", 538, iterates=True)
+    backsolve = CustomRuleUse(
+        "custom_vjp", "_loop_backsolve", "/env/site-packages/diffrax/_adjoint.py", 538, iterates=True
+    )
     assert "BacksolveAdjoint" in solver_help(backsolve) and "RecursiveCheckpointAdjoint" in solver_help(backsolve)
-    other = Suspect("custom_jvp", "_implicit_impl", "/env/site-packages/optimistix/_ad.py", 64, iterates=True)
+    other = CustomRuleUse("custom_jvp", "_implicit_impl", "/env/site-packages/optimistix/_ad.py", 64, iterates=True)
     assert solver_help(other) == SOLVER

@@ -15,8 +15,8 @@ from gradhook import normal, ones, spd
 from gradhook.checks import grd107_beside as check
 from gradhook.model.results import Verdict
 from gradhook.numerics.autodiff.programs import Clock
-from gradhook.numerics.case import Demands, Situation
-from gradhook.numerics.function_probe import Instruments
+from gradhook.numerics.case import CheckCase, CheckOptions
+from gradhook.numerics.function_probe import FunctionProbe
 
 EYE = jnp.eye(3)
 ORDINARY = jnp.array([0.31, -0.72, 1.13])
@@ -160,8 +160,8 @@ def test_a_pass_says_what_would_not_show_where_nothing_is_defined_beside(ask: An
 
 @pytest.mark.parametrize("x", [jnp.ones(3), jnp.ones(70)])
 def test_nothing_more_is_compiled(monkeypatch: pytest.MonkeyPatch, x: Any) -> None:
-    probe = Instruments(lambda x: jnp.sum(jnp.sin(x)), Situation("batch", (x,)), Demands(), "seed", Clock())
-    probe.study(), probe.rounding((), "fwd"), probe.rounding((), "rev")
+    probe = FunctionProbe(lambda x: jnp.sum(jnp.sin(x)), CheckCase("batch", (x,)), CheckOptions(), "seed", Clock())
+    probe.comparison(), probe.rounding((), "fwd"), probe.rounding((), "rev")
     before = probe.clock.compile
     assert check.run(probe).verdict is Verdict.PASS and not isinstance(probe.beside(), str)
     assert probe.clock.compile == before

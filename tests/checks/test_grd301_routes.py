@@ -14,7 +14,7 @@ from gradhook.checks import grd301_routes as check
 from gradhook.model.results import Verdict
 from gradhook.numerics.autodiff import consistency
 from gradhook.numerics.autodiff.programs import Clock
-from gradhook.numerics.function_probe import Demands, Instruments, Situation
+from gradhook.numerics.function_probe import CheckCase, CheckOptions, FunctionProbe
 
 
 def _square(shift: float, factor: float) -> Any:
@@ -183,5 +183,5 @@ def test_a_way_that_takes_too_long_to_compile_is_named(ask: Any, monkeypatch: An
     assert "by linearize: not asked, it takes" in outcome.note
 
 
-def _probe(function: Any, *args: Any) -> Instruments:
-    return Instruments(function, Situation("batch", args), Demands(), "seed", Clock())
+def _probe(function: Any, *args: Any) -> FunctionProbe:
+    return FunctionProbe(function, CheckCase("batch", args), CheckOptions(), "seed", Clock())

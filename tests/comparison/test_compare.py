@@ -8,9 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradhook.comparison.compare import SHOWN, compare
-from gradhook.comparison.judge import Estimate, Tolerance
-from gradhook.comparison.probe import Fault, Label, Narrowing, RunOn, Study, Suspect, Witness
+from gradhook.comparison.compare import SHOWN, compare_mode
+from gradhook.comparison.judge import Measurement, Tolerance
+from gradhook.comparison.probe import (
+    ComplexStep,
+    ContinuedIteration,
+    CustomRuleUse,
+    DerivativeComparison,
+    DerivativeError,
+    Downcast,
+    Label,
+)
 from gradhook.model.results import Outcome, Smoothness, Verdict
 
 EMPTY = np.zeros((0, 0))
@@ -25,28 +33,28 @@ class FakeProbe:
     case: str = "batch"
     order: int = 1
     tolerance: Tolerance = field(default_factory=Tolerance)
-    narrow: dict[tuple[str, str], list[Narrowing]] = field(default_factory=dict)
+    narrow: dict[tuple[str, str], list[Downcast]] = field(default_factory=dict)
     iterating: Any = 0.0
-    on: RunOn | None = None
+    on: ContinuedIteration | None = None
     rounded: float = 0.0
     proven: Any = False
-    second: Witness | None = None
+    second: ComplexStep | None = None
     lost: float = 0.0
-    rules: tuple[Suspect, ...] = ()
+    rules: tuple[CustomRuleUse, ...] = ()
 
-    def narrowings(self, path: Any, input: Label, output: Label) -> list[Narrowing]:
+    def downcasts(self, path: Any, input: Label, output: Label) -> list[Downcast]:
         return self.narrow.get((input.leaf, output.leaf), [])
 
-    def left_open(self, study: Study, mode: Any) -> Any:
+    def iteration_error(self, comparison: DerivativeComparison, mode: Any) -> Any:
         return np.asarray(self.iterating)
 
-    def further(self, path: Any, mode: Any) -> RunOn | None:
+    def continued_iteration(self, path: Any, mode: Any) -> ContinuedIteration | None:
         return self.on
 
     def constants(self) -> tuple[tuple[str, int], ...]:
         return ()
 
-    def wobble(self, path: Any, mode: str) -> Any:
+    def rounding_sensitivity(self, path: Any, mode: str) -> Any:
         return np.zeros(1)
 
     def rounding(self, path: Any, mode: str) -> Any:
@@ -55,52 +63,54 @@ class FakeProbe:
     def roundoff(self, path: Any, mode: str) -> Any:
         return self.lost
 
-    def indifferent(self, path: Any, mode: str) -> Any:
+    def unaffected_by_nan(self, path: Any, mode: str) -> Any:
         return np.zeros((1, 1), dtype=bool)
 
     def independent(self, path: Any, mode: str) -> Any:
         return np.asarray(self.proven)
 
-    def witness(self, path: Any, mode: str) -> Witness | None:
+    def witness(self, path: Any, mode: str) -> ComplexStep | None:
         return self.second
 
-    def suspects(self) -> tuple[Suspect, ...]:
+    def rules_in_use(self) -> tuple[CustomRuleUse, ...]:
         return self.rules
 
-    def pictures(self) -> None:
+    def plots(self) -> None:
         return None
 
     def locate(self, mode: str, row: int, column: int) -> None:
         return None
 
 
-def _estimate(value: Any, **said: Any) -> Estimate:
+def _estimate(value: Any, **said: Any) -> Measurement:
     value = np.atleast_2d(np.asarray(value, dtype=float))
     fill = {
-        "error": 2e-11, "accepted": True, "shape": np.int8(0), "left": 0.0, "right": 0.0, "left_error": 1e-9,
-        "right_error": 1e-9, "coarse": np.nan, "coarse_error": np.nan, "noise": 0.0, "around": 1.0, "steepest": 1.0,
-        "level": 0.0,
+        "error": 2e-11, "accepted": True, "smoothness": np.int8(0), "left": 0.0, "right": 0.0, "left_error": 1e-9,
+        "right_error": 1e-9, "coarse": np.nan, "coarse_error": np.nan, "noise": 0.0, "surroundings": 1.0,
+        "steepest": 1.0, "level": 0.0,
         "motionless": False,
         **said,
     }  # fmt: skip
     arrays = {name: np.broadcast_to(given, value.shape) for name, given in fill.items()}
-    return Estimate(value=value, centre=np.ones(value.shape[1]), **arrays)
+    return Measurement(value=value, centre=np.ones(value.shape[1]), **arrays)
 
 
-def _study(claims: dict[str, Any], measured: Estimate, **said: Any) -> Study:
+def _comparison(claims: dict[str, Any], measured: Measurement, **said: Any) -> DerivativeComparison:
     rows, columns = measured.value.shape
     parts: dict[str, Any] = {
         "path": (), "seeds": (), "directions": np.eye(rows), "weights": EMPTY,
         "input_labels": tuple(Label("delta", (k,)) for k in range(rows)),
         "output_labels": tuple(Label("out", (k,) if columns > 1 else ()) for k in range(columns)), **said,
     }  # fmt: skip
-    arrays = {m: c if isinstance(c, Fault) else np.atleast_2d(np.asarray(c, dtype=float)) for m, c in claims.items()}
-    return Study(measured=measured, claims=arrays, **parts)
+    arrays = {
+        m: c if isinstance(c, DerivativeError) else np.atleast_2d(np.asarray(c, dtype=float)) for m, c in claims.items()
+    }
+    return DerivativeComparison(measured=measured, autodiff=arrays, **parts)
 
 
 def _compare(claim: Any, measured: Any, mode: str = "rev", probe: Any = None, **said: Any) -> Outcome:
-    estimate = measured if isinstance(measured, Estimate) else _estimate(measured)
-    return compare(_study({mode: claim}, estimate, **said), mode, probe or FakeProbe(), "GRD102")
+    estimate = measured if isinstance(measured, Measurement) else _estimate(measured)
+    return compare_mode(_comparison({mode: claim}, estimate, **said), mode, probe or FakeProbe(), "GRD102")
 
 
 def test_the_message_names_the_place_and_both_numbers() -> None:
@@ -120,7 +130,7 @@ def test_the_message_names_the_place_and_both_numbers() -> None:
 
 
 def test_a_pass_has_no_finding_but_the_coarsest_resolution() -> None:
-    outcome = _compare([[1.0, 2.0]], _estimate([[1.0, 2.0]], error=[[1e-12, 1e-9]], around=[[1.0, 1.0]]))
+    outcome = _compare([[1.0, 2.0]], _estimate([[1.0, 2.0]], error=[[1e-12, 1e-9]], surroundings=[[1.0, 1.0]]))
     assert (outcome.verdict, outcome.findings) == (Verdict.PASS, ())
     assert outcome.resolution == pytest.approx((4e-10 + 1e-9) / 2)
 
@@ -191,17 +201,17 @@ def test_a_claim_that_is_not_finite_is_another_question() -> None:
     "said, code, words",
     [
         (
-            {"shape": np.int8(list(Smoothness).index(Smoothness.KINK)), "left": -1.0, "right": 3.0},
+            {"smoothness": np.int8(list(Smoothness).index(Smoothness.KINK)), "left": -1.0, "right": 3.0},
             "GRD401",
             ["kink", "-1 and 3"],
         ),
-        ({"shape": np.int8(list(Smoothness).index(Smoothness.JUMP))}, "GRD402", ["jump"]),
-        ({"shape": np.int8(list(Smoothness).index(Smoothness.CUSP))}, "GRD403", ["cusp"]),
-        ({"shape": np.int8(list(Smoothness).index(Smoothness.VERTICAL))}, "GRD404", ["vertical tangent"]),
+        ({"smoothness": np.int8(list(Smoothness).index(Smoothness.JUMP))}, "GRD402", ["jump"]),
+        ({"smoothness": np.int8(list(Smoothness).index(Smoothness.CUSP))}, "GRD403", ["cusp"]),
+        ({"smoothness": np.int8(list(Smoothness).index(Smoothness.VERTICAL))}, "GRD404", ["vertical tangent"]),
         ({"error": 1e-3, "noise": 1e-6}, "GRD405", ["noise", "1e-06", "± 0.001"]),
         ({"value": -5.5, "coarse": 1.0, "coarse_error": 1e-6}, "GRD407", ["scale", "-5.5 ±", "1 ± 1e-06"]),
         (
-            {"shape": np.int8(list(Smoothness).index(Smoothness.EDGE)), "accepted": False, "error": np.inf},
+            {"smoothness": np.int8(list(Smoothness).index(Smoothness.EDGE)), "accepted": False, "error": np.inf},
             "GRD408",
             ["edge of the domain"],
         ),
@@ -238,7 +248,7 @@ def test_a_cast_on_the_way_of_other_elements_explains_nothing(said: dict[str, An
 
 @pytest.mark.parametrize("kink, words", [("mean", "kink='mean'"), ("left", "kink='left'"), (0.5, "kink=0.5")])
 def test_a_declared_convention_that_is_not_kept(kink: Any, words: str) -> None:
-    bent = _estimate([[1.0]], shape=np.int8(list(Smoothness).index(Smoothness.KINK)), left=-1.0, right=3.0)
+    bent = _estimate([[1.0]], smoothness=np.int8(list(Smoothness).index(Smoothness.KINK)), left=-1.0, right=3.0)
     (finding,) = _compare([[3.0]], bent, probe=FakeProbe(kink=kink)).findings
     assert (finding.verdict, finding.code) == (Verdict.FAIL, "GRD102")
     assert "slopes on its two sides are -1 and 3" in finding.message and words in finding.message
@@ -248,7 +258,7 @@ def test_a_convention_is_for_coordinates() -> None:
     """Along a direction that also moves backwards, left and right are not those of the coordinates."""
     bent = _estimate(
         [[1.0], [0.0]],
-        shape=np.int8(list(Smoothness).index(Smoothness.KINK)),
+        smoothness=np.int8(list(Smoothness).index(Smoothness.KINK)),
         left=[[-1.0], [-1.25]],
         right=[[1.0], [1.25]],
     )
@@ -257,8 +267,8 @@ def test_a_convention_is_for_coordinates() -> None:
     assert outcome.verdict is Verdict.PASS
 
 
-MISSING = Fault(True, "a while_loop has no reverse rule")
-BROKEN = Fault(False, "KeyError: forgotten", "/project/rules.py", 7)
+MISSING = DerivativeError(True, "a while_loop has no reverse rule")
+BROKEN = DerivativeError(False, "KeyError: forgotten", "/project/rules.py", 7)
 
 
 def test_a_mode_that_does_not_exist_is_skipped_with_the_reason() -> None:
@@ -333,7 +343,7 @@ def test_an_iteration_excuses_only_what_comes_out_of_it() -> None:
 
 def test_an_iteration_excuses_a_part_of_the_element_itself() -> None:
     """Not of the larger derivatives beside it."""
-    large_neighbour = _estimate([[1e-3]], error=1e-15, around=1.0)
+    large_neighbour = _estimate([[1e-3]], error=1e-15, surroundings=1.0)
     assert _compare([[2e-3]], large_neighbour, probe=FakeProbe(iterating=5e-3)).verdict is Verdict.FAIL
 
 
@@ -341,7 +351,7 @@ def test_without_an_iteration_a_small_gap_is_one() -> None:
     assert _compare([[1.0 + 4e-7]], [[1.0]]).verdict is Verdict.FAIL
 
 
-STILL = {"error": np.inf, "accepted": False, "around": 0.0, "steepest": 0.0, "level": 0.0, "motionless": True}
+STILL = {"error": np.inf, "accepted": False, "surroundings": 0.0, "steepest": 0.0, "level": 0.0, "motionless": True}
 
 
 @pytest.mark.parametrize("claim, verdict", [(0.0, Verdict.PASS), (1.0, Verdict.FAIL), (1e-300, Verdict.FAIL)])
@@ -358,7 +368,7 @@ def test_a_proof_is_asked_of_what_never_moves_alone() -> None:
 
 
 def _second(value: float, error: float = 1e-16) -> FakeProbe:
-    return FakeProbe(second=Witness(np.array([[value]]), np.array([[error]])))
+    return FakeProbe(second=ComplexStep(np.array([[value]]), np.array([[error]])))
 
 
 BLURRED = {"error": 1e-3, "noise": 1e-6}
@@ -367,7 +377,7 @@ BLURRED = {"error": 1e-3, "noise": 1e-6}
 @pytest.mark.parametrize(
     "said, claim, second, verdict, code",
     [
-        ({**STILL, "around": 1.0}, 0.0, 0.0, Verdict.PASS, ""),
+        ({**STILL, "surroundings": 1.0}, 0.0, 0.0, Verdict.PASS, ""),
         (STILL, 0.0, 0.0, Verdict.UNDECIDED, "GRD405"),
         (STILL, 1.0, 0.0, Verdict.FAIL, "GRD102"),
         (STILL, 0.0, np.nan, Verdict.UNDECIDED, "GRD409"),
@@ -407,7 +417,7 @@ def test_a_derivative_that_is_all_roundoff_is_not_decided_by_the_complex_step() 
     assert (finding.verdict, finding.code) == (Verdict.UNDECIDED, "GRD405")
 
 
-KINKED = {"shape": np.int8(list(Smoothness).index(Smoothness.KINK)), "left": 0.0, "right": 1.0}
+KINKED = {"smoothness": np.int8(list(Smoothness).index(Smoothness.KINK)), "left": 0.0, "right": 1.0}
 
 
 @pytest.mark.parametrize("claim, verdict", [(0.0, Verdict.PASS), (1.0, Verdict.FAIL)])
@@ -425,7 +435,9 @@ def test_a_bend_seen_above_a_plateau_alone_is_decided_by_the_equations(claim: fl
     "second, verdict", [(1e25, Verdict.PASS), (1.0, Verdict.UNDECIDED), (np.nan, Verdict.UNDECIDED)]
 )
 def test_a_jump_on_every_step_is_none_where_the_function_is_that_steep(second: float, verdict: Verdict) -> None:
-    jump = _estimate([[1e16]], shape=np.int8(list(Smoothness).index(Smoothness.JUMP)), accepted=False, steepest=1e16)
+    jump = _estimate(
+        [[1e16]], smoothness=np.int8(list(Smoothness).index(Smoothness.JUMP)), accepted=False, steepest=1e16
+    )
     assert _compare([[second if second > 1 else 1e25]], jump, probe=_second(second)).verdict is verdict
 
 

@@ -7,24 +7,32 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradhook.comparison.judge import DIFFERENCES, Estimate, Tolerance, columns_of, disputed, judge, shape_of
+from gradhook.comparison.judge import (
+    DIFFERENCES,
+    Measurement,
+    Tolerance,
+    disputed,
+    judge,
+    measured_columns,
+    smoothness_of,
+)
 from gradhook.model.results import RTOL, Smoothness, Verdict
 
 PASS, FAIL, UNDECIDED = Verdict.PASS, Verdict.FAIL, Verdict.UNDECIDED
 SHAPES = list(Smoothness)
 DEFAULTS: dict[str, Any] = {
-    "value": 1.0, "error": 1e-12, "accepted": True, "shape": 0, "left": 1.0, "right": 1.0, "left_error": 1e-9,
-    "right_error": 1e-9, "coarse": np.nan, "coarse_error": np.nan, "noise": 0.0, "around": 1.0, "steepest": 1.0,
+    "value": 1.0, "error": 1e-12, "accepted": True, "smoothness": 0, "left": 1.0, "right": 1.0, "left_error": 1e-9,
+    "right_error": 1e-9, "coarse": np.nan, "coarse_error": np.nan, "noise": 0.0, "surroundings": 1.0, "steepest": 1.0,
     "level": 0.0,
     "motionless": False,
 }  # fmt: skip
 
 
-def _estimate(**said: Any) -> Estimate:
-    if isinstance(said.get("shape"), Smoothness):
-        said["shape"] = SHAPES.index(said["shape"])
+def _estimate(**said: Any) -> Measurement:
+    if isinstance(said.get("smoothness"), Smoothness):
+        said["smoothness"] = SHAPES.index(said["smoothness"])
     arrays = {name: np.array([[value]]) for name, value in {**DEFAULTS, **said}.items()}
-    return Estimate(**arrays, centre=np.array([1.0]))
+    return Measurement(**arrays, centre=np.array([1.0]))
 
 
 def _judge(
@@ -35,7 +43,7 @@ def _judge(
 
 
 BLURRED, NOISY = {"error": 1e-3}, {"error": 1e-3, "noise": 1e-6}
-STILL = {"value": 0.0, "error": np.inf, "accepted": False, "around": 0.0, "steepest": 0.0, "motionless": True}
+STILL = {"value": 0.0, "error": np.inf, "accepted": False, "surroundings": 0.0, "steepest": 0.0, "motionless": True}
 RIPPLED = {"value": -5.5, "error": 1e-6, "coarse": 1.0, "coarse_error": 1e-6}
 
 
@@ -66,10 +74,10 @@ RIPPLED = {"value": -5.5, "error": 1e-6, "coarse": 1.0, "coarse_error": 1e-6}
         (1e-9, {"value": 0.0, "error": 1e-14}, FAIL, ""),
         (1 + 1e-9, {"rounding": 1e-8}, PASS, ""),
         (1e-9, {"value": 0.0, "error": 1e-14, "rounding": 1e-8}, FAIL, ""),
-        (0.0, {"value": 0.0, "error": 1e-5, "around": 1e3}, PASS, ""),
-        (0.0, {"value": 0.0, "error": 1e-5, "around": 1.0}, UNDECIDED, "GRD409"),
-        (1e-4, {"value": 1e-4, "error": 1e-6, "around": 1e10}, UNDECIDED, "GRD409"),
-        (0.0, {"value": 1e-4, "error": 1e-8, "around": 1e10}, FAIL, ""),
+        (0.0, {"value": 0.0, "error": 1e-5, "surroundings": 1e3}, PASS, ""),
+        (0.0, {"value": 0.0, "error": 1e-5, "surroundings": 1.0}, UNDECIDED, "GRD409"),
+        (1e-4, {"value": 1e-4, "error": 1e-6, "surroundings": 1e10}, UNDECIDED, "GRD409"),
+        (0.0, {"value": 1e-4, "error": 1e-8, "surroundings": 1e10}, FAIL, ""),
         (1e-4, {"value": 1e-4, "error": 1e-8, "noise": 1e-9}, UNDECIDED, "GRD405"),
         (1e300, {"value": 1e300, "error": 1e288}, PASS, ""),
         (1e-300, {"value": 1e-300, "error": 1e-312}, PASS, ""),
@@ -83,7 +91,7 @@ def test_smooth_points(claim: float, said: dict[str, Any], verdict: Verdict, cod
     assert _judge(claim, **said) == (verdict, code)
 
 
-KINK = {"shape": Smoothness.KINK, "value": 1.0, "left": -1.0, "right": 3.0}
+KINK = {"smoothness": Smoothness.KINK, "value": 1.0, "left": -1.0, "right": 3.0}
 
 
 @pytest.mark.parametrize(
@@ -112,7 +120,7 @@ def test_kinks(claim: float, kink: Any, verdict: Verdict, code: str) -> None:
     assert _judge(claim, kink, **KINK) == (verdict, code)
 
 
-UNEQUAL = {"shape": Smoothness.KINK, "left": 1e-3, "right": 1e3, "left_error": 1e-12, "right_error": 1e-5}
+UNEQUAL = {"smoothness": Smoothness.KINK, "left": 1e-3, "right": 1e3, "left_error": 1e-12, "right_error": 1e-5}
 
 
 @pytest.mark.parametrize(
@@ -157,7 +165,7 @@ def test_a_convention_says_nothing_where_the_function_is_smooth(kink: Any) -> No
 @pytest.mark.parametrize("claim", [1.0, 7.0])
 @pytest.mark.parametrize("kink", [None, "mean", "subgradient"])
 def test_points_without_a_slope(shape: Smoothness, code: str, claim: float, kink: Any) -> None:
-    assert _judge(claim, kink, shape=shape) == (UNDECIDED, code)
+    assert _judge(claim, kink, smoothness=shape) == (UNDECIDED, code)
 
 
 @pytest.mark.parametrize(
@@ -170,13 +178,13 @@ def test_points_without_a_slope(shape: Smoothness, code: str, claim: float, kink
     ],
 )
 def test_a_number_is_a_convention_for_every_point_but_a_jump(shape: Smoothness, claim: float, expected: Any) -> None:
-    assert _judge(claim, 0.0, shape=shape) == expected
+    assert _judge(claim, 0.0, smoothness=shape) == expected
 
 
 def test_an_edge_of_the_domain() -> None:
-    assert _judge(1.0, shape=Smoothness.EDGE) == (PASS, "")
-    assert _judge(2.0, shape=Smoothness.EDGE) == (FAIL, "")
-    assert _judge(1.0, shape=Smoothness.EDGE, accepted=False) == (UNDECIDED, "GRD408")
+    assert _judge(1.0, smoothness=Smoothness.EDGE) == (PASS, "")
+    assert _judge(2.0, smoothness=Smoothness.EDGE) == (FAIL, "")
+    assert _judge(1.0, smoothness=Smoothness.EDGE, accepted=False) == (UNDECIDED, "GRD408")
 
 
 @pytest.mark.parametrize(
@@ -201,7 +209,9 @@ def test_a_stated_tolerance_admits_a_wider_bar() -> None:
 
 def test_a_tolerance_is_for_one_element_whatever_the_size() -> None:
     many = _estimate()
-    wide = Estimate(**{name: np.broadcast_to(getattr(many, name), (50, 40)) for name in DEFAULTS}, centre=np.ones(40))
+    wide = Measurement(
+        **{name: np.broadcast_to(getattr(many, name), (50, 40)) for name in DEFAULTS}, centre=np.ones(40)
+    )
     claims = np.ones((50, 40))
     claims[17, 3] += 1e-6
     verdicts = judge(claims, wide, Tolerance()).verdict
@@ -217,7 +227,7 @@ def test_what_was_allowed_and_what_would_have_been_seen() -> None:
 def test_what_an_element_is_measured_by_is_its_own_size() -> None:
     """What else moves the value along the same line counts for a claim of 0 alone."""
     sizes = [
-        judge(np.array([[claim]]), _estimate(value=value, error=1e-14, around=50.0), Tolerance()).size[0, 0]
+        judge(np.array([[claim]]), _estimate(value=value, error=1e-14, surroundings=50.0), Tolerance()).size[0, 0]
         for claim, value in ((2.0, 2.0), (0.0, 0.0), (0.0, 3.0), (1e-4, 3.0))
     ]
     assert sizes == [2.0, 50.0, 3.0, 3.0]
@@ -250,11 +260,11 @@ def test_where_to_look_closer(claim: float, said: dict[str, Any], expected: bool
 
 
 def test_columns_and_shapes() -> None:
-    both = Estimate(
+    both = Measurement(
         **{name: np.array([[getattr(_estimate(), name)[0, 0]] * 2]) for name in DEFAULTS}, centre=np.array([4.0, 5.0])
     )
-    assert columns_of(both, slice(1, 2)).centre == [5.0]
-    assert shape_of(_estimate(shape=Smoothness.CUSP), (0, 0)) is Smoothness.CUSP
+    assert measured_columns(both, slice(1, 2)).centre == [5.0]
+    assert smoothness_of(_estimate(smoothness=Smoothness.CUSP), (0, 0)) is Smoothness.CUSP
 
 
 def test_the_default_tolerance_is_fine() -> None:

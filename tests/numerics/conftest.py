@@ -8,10 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from gradhook.comparison.judge import Estimate, Tolerance
+from gradhook.comparison.judge import Measurement, Tolerance
 from gradhook.numerics.finite_difference.adaptive import measure
-from gradhook.numerics.finite_difference.richardson import LEVELS, Array, Ladder, steps
-from gradhook.numerics.finite_difference.scales import Lines
+from gradhook.numerics.finite_difference.richardson import LEVELS, Array, StepTable, steps
+from gradhook.numerics.finite_difference.scales import StepLimits
 
 Function = Callable[[Any], Any]
 
@@ -23,16 +23,18 @@ def float64() -> Iterator[None]:
 
 
 @pytest.fixture
-def ladder() -> Callable[..., Ladder]:
+def table() -> Callable[..., StepTable]:
     """The ladder of a numpy function at a point; the outputs are the last axis of what it returns, or one."""
 
-    def build(function: Function, x: float, scale: float | None = None, floor: float = 0.0, blocks: int = 1) -> Ladder:
-        reach, scales = np.array([abs(x)]), np.array([natural(x) if scale is None else scale])
-        h = np.concatenate([steps(scales, 1 + n * LEVELS, reach) for n in range(blocks)], axis=1)
+    def build(
+        function: Function, x: float, scale: float | None = None, floor: float = 0.0, blocks: int = 1
+    ) -> StepTable:
+        abscissa_scale, scales = np.array([abs(x)]), np.array([natural(x) if scale is None else scale])
+        h = np.concatenate([steps(scales, 1 + n * LEVELS, abscissa_scale) for n in range(blocks)], axis=1)
         with np.errstate(all="ignore"):
             plus, minus = (_columns(function, x + side * h) for side in (1, -1))
             centre = _columns(function, np.array([[x]]))[0, 0]
-        return Ladder(h, plus, minus, centre[None, :], reach, np.full((1, len(centre)), floor))
+        return StepTable(h, plus, minus, centre[None, :], abscissa_scale, np.full((1, len(centre)), floor))
 
     return build
 
@@ -48,20 +50,20 @@ def natural(x: float) -> float:
 
 
 @pytest.fixture
-def along_axis() -> Callable[..., Lines]:
+def along_axis() -> Callable[..., StepLimits]:
     """One line in the direction of growing ``x``, with so much room on both sides."""
 
-    def build(x: float, back: float = np.inf, ahead: float = np.inf) -> Lines:
-        return Lines(*(np.array([v]) for v in (natural(x), abs(x), back, ahead)))
+    def build(x: float, back: float = np.inf, ahead: float = np.inf) -> StepLimits:
+        return StepLimits(*(np.array([v]) for v in (natural(x), abs(x), back, ahead)))
 
     return build
 
 
 @pytest.fixture
-def measured(along_axis: Callable[..., Lines]) -> Callable[..., Estimate]:
+def measured(along_axis: Callable[..., StepLimits]) -> Callable[..., Measurement]:
     """What is measured of a JAX function of one number, in the face of a claim."""
 
-    def run(function: Function, x: float, claim: float, step: float | None = None, **room: float) -> Estimate:
+    def run(function: Function, x: float, claim: float, step: float | None = None, **room: float) -> Measurement:
         program = jax.jit(lambda ts: jax.lax.map(lambda t: function(x + t), ts))
 
         def evaluate(t: Array) -> Array:

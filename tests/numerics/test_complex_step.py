@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from jax import lax
 
-from gradhook.numerics.complex_step.witness_program import Witness, complex_step
+from gradhook.numerics.complex_step.witness_program import ComplexStepResult, complex_step
 
 DIGITS = 420
 
 
-def witness(function: Callable[..., Any], point: Sequence[float] | float, vectors: Any = None) -> Witness:
+def witness(function: Callable[..., Any], point: Sequence[float] | float, vectors: Any = None) -> ComplexStepResult:
     """The witness for a function of a vector, along every unit vector."""
     at = np.atleast_1d(np.asarray(point, float))
 
@@ -35,7 +35,7 @@ def slope(function: Callable[[Any], Any], at: float) -> Any:
         return (function(mp.mpf(at) + h) - function(mp.mpf(at) - h)) / (2 * h)
 
 
-def is_honest(found: Witness, truth: Any, column: int = 0) -> bool:
+def is_honest(found: ComplexStepResult, truth: Any, column: int = 0) -> bool:
     """Whether the bar of an answer holds the truth."""
     with mp.workdps(DIGITS):
         off = abs(mp.mpf(float(found.value[0, column])) - truth)

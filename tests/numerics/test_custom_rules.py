@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from gradhook.comparison.judge import Tolerance
-from gradhook.comparison.probe import Fault
-from gradhook.numerics.autodiff.derivatives import MODES, Laboratory
+from gradhook.comparison.probe import DerivativeError
+from gradhook.numerics.autodiff.derivatives import MODES, Differentiator
 from gradhook.numerics.autodiff.programs import Clock
-from gradhook.numerics.function import gather, hold
-from gradhook.numerics.jaxpr.custom_rules import Replay
+from gradhook.numerics.function import bind_arguments, flatten_function
+from gradhook.numerics.jaxpr.custom_rules import RuleRewriter
 from gradhook.numerics.sampling import generator
 
 POINT = np.array([0.5, 1.25])
@@ -54,9 +54,9 @@ def _everywhere(rule: Any, pair: Any, stop: Any) -> Any:
     return function
 
 
-def _replay(function: Any) -> Replay:
-    held = hold(function, gather(function, (POINT,), {}, None, generator("test")))
-    return Replay(Laboratory(held, "test", MODES, Tolerance(), None, Clock()), function)
+def _rewriter(function: Any) -> RuleRewriter:
+    held = flatten_function(function, bind_arguments(function, (POINT,), {}, None, generator("test")))
+    return RuleRewriter(Differentiator(held, "test", MODES, Tolerance(), None, Clock()), function)
 
 
 WITH = _everywhere(ruled, pulled, jax.lax.stop_gradient)
@@ -65,48 +65,48 @@ WITHOUT = _everywhere(plain, lambda x, y: plain(x) * y, lambda x: x)
 
 @pytest.mark.parametrize("path", [(), ("fwd",)], ids=["first", "second"])
 def test_all_removed_is_the_derivative_of_the_code(path: tuple[str, ...]) -> None:
-    removed, written = _replay(WITH), _replay(WITHOUT)
-    claim = removed.claim(frozenset(range(len(removed.suspects))), path, "fwd")
-    expected = written.claim(frozenset(), path, "fwd")
-    assert not isinstance(claim, Fault) and not isinstance(expected, Fault)
+    removed, user_function = _rewriter(WITH), _rewriter(WITHOUT)
+    claim = removed.claim(frozenset(range(len(removed.rules_in_use))), path, "fwd")
+    expected = user_function.claim(frozenset(), path, "fwd")
+    assert not isinstance(claim, DerivativeError) and not isinstance(expected, DerivativeError)
     np.testing.assert_allclose(claim, expected, rtol=1e-14)
 
 
 def test_what_is_found() -> None:
-    found = {(s.kind, s.name, s.outermost) for s in _replay(WITH).suspects}
+    found = {(s.kind, s.name, s.outermost) for s in _rewriter(WITH).rules_in_use}
     assert found == {
         ("custom_jvp", "ruled", True),
         ("custom_vjp", "pulled", True),
         ("stop_gradient", "stop_gradient", True),
     }
-    assert {s.path for s in _replay(WITH).suspects} == {__file__}
+    assert {s.path for s in _rewriter(WITH).rules_in_use} == {__file__}
 
 
 def test_one_removed_leaves_the_others() -> None:
-    replay = _replay(lambda x: ruled(x) + x * jax.lax.stop_gradient(x))
+    rewriter = _rewriter(lambda x: ruled(x) + x * jax.lax.stop_gradient(x))
     rule, stop = (
-        [k for k, s in enumerate(replay.suspects) if s.kind == kind] for kind in ("custom_jvp", "stop_gradient")
+        [k for k, s in enumerate(rewriter.rules_in_use) if s.kind == kind] for kind in ("custom_jvp", "stop_gradient")
     )
-    without_rule = replay.claim(frozenset(rule), (), "fwd")
-    without_stop = replay.claim(frozenset(stop), (), "fwd")
-    assert not isinstance(without_rule, Fault) and not isinstance(without_stop, Fault)
+    without_rule = rewriter.claim(frozenset(rule), (), "fwd")
+    without_stop = rewriter.claim(frozenset(stop), (), "fwd")
+    assert not isinstance(without_rule, DerivativeError) and not isinstance(without_stop, DerivativeError)
     np.testing.assert_allclose(without_rule[0], [np.cos(0.5) * 2 + 0.5, 0], rtol=1e-14)
     np.testing.assert_allclose(without_stop[0], [2 * 0.5, 0], rtol=1e-14)
 
 
 def test_nesting_and_names() -> None:
-    (outer, nested) = _replay(lambda x: pulled(x, x)).suspects
+    (outer, nested) = _rewriter(lambda x: pulled(x, x)).rules_in_use
     assert (outer.name, outer.outermost, nested.name, nested.outermost) == ("pulled", True, "ruled", False)
     assert nested.under == {(outer.path, outer.line)}
 
 
 def test_the_target_itself_and_what_jax_brings() -> None:
-    assert [s.itself for s in _replay(ruled).suspects] == [True]
-    assert [s.of_jax for s in _replay(lambda x: jax.nn.relu(x)).suspects] == [True]
+    assert [s.itself for s in _rewriter(ruled).rules_in_use] == [True]
+    assert [s.of_jax for s in _rewriter(lambda x: jax.nn.relu(x)).rules_in_use] == [True]
 
 
 def test_what_cannot_be_traced_has_no_suspects() -> None:
-    assert _replay(lambda x: ruled(x) if x[0] > 0 else x).suspects == ()
+    assert _rewriter(lambda x: ruled(x) if x[0] > 0 else x).rules_in_use == ()
 
 
 def test_code_that_cannot_be_differentiated_is_a_fault() -> None:
@@ -115,4 +115,4 @@ def test_code_that_cannot_be_differentiated_is_a_fault() -> None:
         return jax.pure_callback(np.sin, jax.ShapeDtypeStruct(x.shape, x.dtype), x)
 
     called.defjvps(lambda tangent, _, x: jnp.cos(x) * tangent)
-    assert isinstance(_replay(lambda x: called(x)).claim(frozenset([0]), (), "fwd"), Fault)
+    assert isinstance(_rewriter(lambda x: called(x)).claim(frozenset([0]), (), "fwd"), DerivativeError)

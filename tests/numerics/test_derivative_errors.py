@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from gradhook.numerics.autodiff.derivative_errors import translate, users_frame
+from gradhook.numerics.autodiff.derivative_errors import classify, users_frame
 
 
 @jax.custom_vjp
@@ -55,7 +55,7 @@ def _reverse(function: Any) -> Any:
 def test_modes_that_do_not_exist(mode: Any, function: Any, reason: str) -> None:
     with pytest.raises(Exception) as caught:  # noqa: PT011
         mode(function)
-    fault = translate(caught.value)
+    fault = classify(caught.value)
     assert fault.missing and reason in fault.message
 
 
@@ -73,7 +73,7 @@ def _wrong_jvp(primals: Any, tangents: Any) -> Any:
 def test_a_rule_of_the_wrong_shape_is_a_fault(mode: Any) -> None:
     with pytest.raises(Exception) as caught:  # noqa: PT011
         mode(_wrong)
-    fault = translate(caught.value)
+    fault = classify(caught.value)
     assert not fault.missing and fault.message.startswith("TypeError: ")
 
 
@@ -84,13 +84,13 @@ def _raise() -> None:
 def test_the_message_is_one_line_with_the_place() -> None:
     with pytest.raises(ValueError, match="first") as caught:
         jax.jvp(lambda x: _raise(), (1.0,), (1.0,))
-    fault = translate(caught.value)
+    fault = classify(caught.value)
     assert fault.message == "ValueError: first line second line"
     assert (fault.path, fault.line) == (__file__, _raise.__code__.co_firstlineno + 1)
 
 
 def test_an_exception_without_words() -> None:
-    assert translate(KeyError()).message == "KeyError"
+    assert classify(KeyError()).message == "KeyError"
 
 
 def test_no_frame_at_all() -> None:

@@ -13,8 +13,8 @@ import pytest
 
 from gradhook import normal
 from gradhook.model.errors import GradhookError
-from gradhook.numerics.fixed_arguments import drawn, fixed
-from gradhook.numerics.function import Arguments, differentiated, gather
+from gradhook.numerics.fixed_arguments import fixed_names, sample_fixed
+from gradhook.numerics.function import BoundArguments, bind_arguments, differentiated
 from gradhook.numerics.jaxpr.source import parameter_names
 from gradhook.numerics.sampling import generator
 
@@ -48,29 +48,29 @@ JVP = jax.custom_jvp(plain, nondiff_argnums=(1,))
     ],
 )
 def test_by_position_and_by_keyword(function: Callable[..., Any], names: set[str]) -> None:
-    assert fixed(function, 1, {"delta"}) == names
+    assert fixed_names(function, 1, {"delta"}) == names
     if not isinstance(function, partial):
-        assert fixed(function, 2, ()) == names
-    assert fixed(function, 1, ()) == set()
+        assert fixed_names(function, 2, ()) == names
+    assert fixed_names(function, 1, ()) == set()
 
 
 def test_a_method_counts_its_instance() -> None:
-    assert fixed(Model.apply, 2, ()) == {"self"}
-    assert fixed(Model().apply, 1, ()) == set()
+    assert fixed_names(Model.apply, 2, ()) == {"self"}
+    assert fixed_names(Model().apply, 1, ()) == set()
 
 
 def test_places_beyond_the_names() -> None:
     def many(*xs: Any) -> Any:
         return sum(xs)
 
-    assert fixed(jax.jit(many, static_argnums=(1,)), 2, ()) == {"xs[1]"}
+    assert fixed_names(jax.jit(many, static_argnums=(1,)), 2, ()) == {"xs[1]"}
 
 
-def _gather(function: Any, *args: Any, wrt: Any = None, **kwargs: Any) -> Arguments:
-    return gather(function, args, kwargs, wrt, generator("test"))
+def _gather(function: Any, *args: Any, wrt: Any = None, **kwargs: Any) -> BoundArguments:
+    return bind_arguments(function, args, kwargs, wrt, generator("test"))
 
 
-def _handed(arguments: Arguments) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def _handed(arguments: BoundArguments) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return arguments.rebuild([arguments.leaves[place] for place in arguments.moved])
 
 
@@ -86,7 +86,7 @@ def test_they_are_handed_over_as_they_are(value: Any) -> None:
 def test_a_number_that_is_drawn_for_one_can_be_hashed() -> None:
     value = _handed(_gather(VJP, 1.0, delta=normal()))[1]["delta"]
     assert type(value) is float
-    assert drawn({"a": normal(), "b": normal(3), "c": 1}, np.random.default_rng(0))["b"].shape == (3,)
+    assert sample_fixed({"a": normal(), "b": normal(3), "c": 1}, np.random.default_rng(0))["b"].shape == (3,)
 
 
 def test_an_array_is_promoted_as_any_constant() -> None:
@@ -119,6 +119,6 @@ def test_the_rules_of_equinox() -> None:
         return x * y * scale
 
     for function, names in ((back, {"other", "scale"}), (ahead, {"scale"})):
-        assert fixed(function, 2, {"scale"}) == fixed(eqx.filter_jit(function), 2, {"scale"}) == names
+        assert fixed_names(function, 2, {"scale"}) == fixed_names(eqx.filter_jit(function), 2, {"scale"}) == names
     assert parameter_names(back, 2) == ["tree", "other"]
     assert parameter_names(ahead, 2) == ["x", "y"]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gradhook.numerics.flatten import Leaf, Space, is_array, is_floating, leaf_of, vector_of
+from gradhook.numerics.flatten import FlatLayout, LeafInfo, is_array, is_floating, leaf_of, vector_of
 
 SHAPES = st.lists(st.tuples(st.lists(st.integers(0, 3), max_size=3), st.booleans()), max_size=4)
 
@@ -24,7 +24,7 @@ def test_split_and_join_are_inverse(described: list[tuple[list[int], bool]], see
         random.standard_normal(shape) + (1j * random.standard_normal(shape) if complex else 0)
         for shape, complex in described
     ]
-    space = Space(tuple(leaf_of(f"x{n}", value) for n, value in enumerate(values)))
+    space = FlatLayout(tuple(leaf_of(f"x{n}", value) for n, value in enumerate(values)))
     vector = vector_of(space, values)
     assert vector.shape == (space.size,) == (len(space.labels()),)
     parts = space.split(jnp.asarray(vector))
@@ -33,14 +33,16 @@ def test_split_and_join_are_inverse(described: list[tuple[list[int], bool]], see
 
 
 def test_labels_name_every_number() -> None:
-    space = Space((Leaf("w", (1, 2), "float64"), Leaf("b", (), "float32"), Leaf("z", (2,), "complex128")))
+    space = FlatLayout(
+        (LeafInfo("w", (1, 2), "float64"), LeafInfo("b", (), "float32"), LeafInfo("z", (2,), "complex128"))
+    )
     assert [str(label) for label in space.labels()] == [
         "w[0, 0]", "w[0, 1]", "b", "z[0].real", "z[1].real", "z[0].imag", "z[1].imag",
     ]  # fmt: skip
 
 
 def test_join_widens() -> None:
-    space = Space((Leaf("x", (2,), "float32"),))
+    space = FlatLayout((LeafInfo("x", (2,), "float32"),))
     assert space.join([jnp.ones(2, jnp.float32)]).dtype == jnp.float64
     assert space.split(jnp.ones(2))[0].dtype == jnp.float64
 
@@ -75,4 +77,4 @@ def test_arrays_of_jax() -> None:
 
 @pytest.mark.parametrize("value, dtype", [(1.0, "float64"), (1j, "complex128"), (np.float32(2), "float32")])
 def test_descriptions(value: Any, dtype: str) -> None:
-    assert leaf_of("x", value) == Leaf("x", (), dtype)
+    assert leaf_of("x", value) == LeafInfo("x", (), dtype)

@@ -12,7 +12,7 @@ import pytest
 
 import gradhook
 from gradhook.model.errors import GradhookError
-from gradhook.numerics.function import Arguments, gather, hold
+from gradhook.numerics.function import BoundArguments, bind_arguments, flatten_function
 from gradhook.numerics.sampling import generator
 
 
@@ -22,11 +22,11 @@ class Layer(NamedTuple):
     name: Any = None
 
 
-def _gather(function: Any, *args: Any, wrt: Any = None, **kwargs: Any) -> Arguments:
-    return gather(function, args, kwargs, wrt, generator("test"))
+def _gather(function: Any, *args: Any, wrt: Any = None, **kwargs: Any) -> BoundArguments:
+    return bind_arguments(function, args, kwargs, wrt, generator("test"))
 
 
-def _names(arguments: Arguments) -> list[str]:
+def _names(arguments: BoundArguments) -> list[str]:
     return [leaf.name for leaf in arguments.space.leaves]
 
 
@@ -107,7 +107,7 @@ def test_an_unknown_object_is_static() -> None:
     class Model:
         scale = 2.0
 
-    held = hold(lambda model, x: model.scale * x, _gather(lambda model, x: 0, Model(), 3.0))
+    held = flatten_function(lambda model, x: model.scale * x, _gather(lambda model, x: 0, Model(), 3.0))
     assert held.call(held.point)[0] == 6
 
 
@@ -127,19 +127,19 @@ def test_outputs_that_are_not_floating_are_left_out() -> None:
     def several(x: Any) -> Any:
         return {"loss": jnp.sum(x), "best": jnp.argmax(x), "pair": (x > 0, 2.5, x[0].astype(jnp.float32)), "n": 3}
 
-    held = hold(several, _gather(several, np.array([3.0, -4.0])))
+    held = flatten_function(several, _gather(several, np.array([3.0, -4.0])))
     assert [leaf.name for leaf in held.outputs.leaves] == ["out['loss']", "out['pair'][1]", "out['pair'][2]"]
     assert list(held.call(held.point)) == [-1, 2.5, 3]
 
 
 def test_complex_numbers_are_pairs() -> None:
-    held = hold(lambda z: z * z, _gather(lambda z: 0, np.array([1 + 2j])))
+    held = flatten_function(lambda z: z * z, _gather(lambda z: 0, np.array([1 + 2j])))
     assert [str(label) for label in held.inputs.labels()] == ["z[0].real", "z[0].imag"]
     assert list(held.call(jnp.array([1.0, 2.0]))) == [-3, 4]
 
 
 def test_the_call_is_a_function_of_its_vector() -> None:
-    held = hold(_three, _gather(_three, np.array([1.0, 2.0]), 3.0, scale=2.0, wrt="x"))
+    held = flatten_function(_three, _gather(_three, np.array([1.0, 2.0]), 3.0, scale=2.0, wrt="x"))
     assert held.traceable
     assert list(held.call(jnp.array([5.0, 7.0]))) == [30, 42]
     assert jax.jacobian(held.call)(held.point).tolist() == [[6, 0], [0, 6]]
@@ -156,7 +156,7 @@ def test_the_call_is_a_function_of_its_vector() -> None:
     ],
 )
 def test_what_cannot_be_traced_is_called_as_it_is(function: Any) -> None:
-    held = hold(function, _gather(function, 1.5))
+    held = flatten_function(function, _gather(function, 1.5))
     assert not held.traceable
     assert held.call(jnp.array([1.5]))[0] == function(jnp.asarray(1.5))
 
@@ -166,4 +166,4 @@ def test_what_the_function_raises_gets_through() -> None:
         raise KeyError("mine")
 
     with pytest.raises(KeyError, match="mine"):
-        hold(bad, _gather(bad, 1.0))
+        flatten_function(bad, _gather(bad, 1.0))

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from gradhook.numerics.autodiff import fused
-from gradhook.numerics.autodiff.fused import Aim, Bundle
+from gradhook.numerics.autodiff.fused import FusedProgram, Transform
 from gradhook.numerics.autodiff.programs import Clock, Programs
 
 POINT, TANGENT, COTANGENT = np.array([0.3, 0.7]), np.array([1.0, -0.5]), np.array([0.75, 1.25, -1.0])
 VECTORS, ABSCISSAE = np.eye(2), np.array([[0.0, 0.1, -0.1], [0.0, 0.2, -0.2]])
 AIMS = (
-    Aim((), (), np.eye(3)),
-    Aim(("fwd",), (TANGENT,), np.eye(3)),
-    Aim(("rev",), (COTANGENT,), np.eye(2)),
+    Transform((), (), np.eye(3)),
+    Transform(("fwd",), (TANGENT,), np.eye(3)),
+    Transform(("rev",), (COTANGENT,), np.eye(2)),
 )
 KINDS = ("values", "forward", "reverse")
 
@@ -42,29 +42,29 @@ def _reverse_only(x: Any) -> Any:
 _reverse_only.defvjp(lambda x: (_smooth(x), x), lambda x, g: jax.vjp(_smooth, x)[1](g))
 
 
-def _ask(together: Bundle, kind: str, path: Any, x: Any = POINT, t: Any = ABSCISSAE) -> Any:
+def _ask(together: FusedProgram, kind: str, path: Any, x: Any = POINT, t: Any = ABSCISSAE) -> Any:
     return together.answer(kind, path, x, VECTORS, t, ())
 
 
-def _alone(function: Any, kind: str, aim: Aim, x: Any = POINT, t: Any = ABSCISSAE) -> Any:
-    programs = Programs(function, aim.path, Clock())
+def _alone(function: Any, kind: str, transform: Transform, x: Any = POINT, t: Any = ABSCISSAE) -> Any:
+    programs = Programs(function, transform.path, Clock())
     if kind == "values":
-        return programs.values(x, aim.seeds, VECTORS, t).reshape(-1, 2 if aim.path == ("rev",) else 3)
+        return programs.values(x, transform.seeds, VECTORS, t).reshape(-1, 2 if transform.path == ("rev",) else 3)
     if kind == "forward":
-        return programs.forward(x, aim.seeds, VECTORS)
-    return programs.reverse(x, aim.seeds, aim.cotangents)
+        return programs.forward(x, transform.seeds, VECTORS)
+    return programs.reverse(x, transform.seeds, transform.cotangents)
 
 
-@pytest.mark.parametrize("aim", AIMS, ids=lambda aim: "".join(aim.path) or "value")
+@pytest.mark.parametrize("transform", AIMS, ids=lambda transform: "".join(transform.path) or "value")
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_piece_is_what_its_own_program_gives(kind: str, aim: Aim) -> None:
-    together = Bundle(_smooth, AIMS, Clock())
-    assert _ask(together, kind, aim.path) == pytest.approx(_alone(_smooth, kind, aim), rel=1e-14)
+def test_a_piece_is_what_its_own_program_gives(kind: str, transform: Transform) -> None:
+    together = FusedProgram(_smooth, AIMS, Clock())
+    assert _ask(together, kind, transform.path) == pytest.approx(_alone(_smooth, kind, transform), rel=1e-14)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_another_point_and_other_abscissae(kind: str) -> None:
-    together = Bundle(_smooth, AIMS, Clock())
+    together = FusedProgram(_smooth, AIMS, Clock())
     first = _ask(together, kind, ())
     other = _ask(together, kind, (), POINT + 0.25, 2 * ABSCISSAE)
     assert other == pytest.approx(_alone(_smooth, kind, AIMS[0], POINT + 0.25, 2 * ABSCISSAE), rel=1e-14)
@@ -74,20 +74,20 @@ def test_another_point_and_other_abscissae(kind: str) -> None:
 
 def test_a_slow_bundle_is_not_run_again_for_one_piece(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fused, "QUICK", 0.0)
-    together = Bundle(_smooth, AIMS, Clock())
+    together = FusedProgram(_smooth, AIMS, Clock())
     assert _ask(together, "values", ()) is not None
     assert _ask(together, "values", (), POINT + 0.25) is None
 
 
 def test_a_piece_that_cannot_be_traced_is_left_out() -> None:
-    together = Bundle(_reverse_only, AIMS, Clock())
+    together = FusedProgram(_reverse_only, AIMS, Clock())
     assert _ask(together, "forward", ()) is None
     for kind in ("values", "reverse"):
         assert _ask(together, kind, ()) == pytest.approx(_alone(_reverse_only, kind, AIMS[0]), rel=1e-14)
 
 
 def test_a_path_of_another_order_is_asked_alone() -> None:
-    assert _ask(Bundle(_smooth, AIMS, Clock()), "values", ("fwd", "fwd")) is None
+    assert _ask(FusedProgram(_smooth, AIMS, Clock()), "values", ("fwd", "fwd")) is None
 
 
 def test_what_raises_when_it_runs_is_asked_alone() -> None:
@@ -97,7 +97,7 @@ def test_what_raises_when_it_runs_is_asked_alone() -> None:
     def function(x: Any) -> Any:
         return _smooth(x) + jax.pure_callback(refuses, jax.ShapeDtypeStruct((3,), np.float64), x)
 
-    assert _ask(Bundle(function, AIMS[:1], Clock()), "values", ()) is None
+    assert _ask(FusedProgram(function, AIMS[:1], Clock()), "values", ()) is None
 
 
 def test_the_code_of_the_user_is_traced_once_for_all_kinds() -> None:
@@ -108,9 +108,9 @@ def test_the_code_of_the_user_is_traced_once_for_all_kinds() -> None:
         return _smooth(x)
 
     clock = Clock()
-    together = Bundle(counted, AIMS, clock)
+    together = FusedProgram(counted, AIMS, clock)
     for kind in KINDS:
-        for aim in AIMS:
-            assert _ask(together, kind, aim.path) is not None
+        for transform in AIMS:
+            assert _ask(together, kind, transform.path) is not None
     assert len(traced) <= len(KINDS)
     assert clock.compile > 0 and clock.run > 0

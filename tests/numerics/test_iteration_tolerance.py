@@ -11,9 +11,9 @@ import pytest
 
 from gradhook.execution.worker.examine import examine
 from gradhook.model.results import CheckSettings, ClaimKind, Target, Verdict
-from gradhook.numerics.function import gather, hold
+from gradhook.numerics.function import bind_arguments, flatten_function
 from gradhook.numerics.jaxpr.dependence import dependence
-from gradhook.numerics.jaxpr.iteration_tolerance import CALLBACK, LOOP, left_open
+from gradhook.numerics.jaxpr.iteration_tolerance import CALLBACK, LOOP, iteration_error
 from gradhook.numerics.sampling import generator
 
 MATRIX = np.array([[3.0, 1.0, 0.0], [1.0, 4.0, 1.0], [0.0, 1.0, 5.0]])
@@ -66,8 +66,8 @@ def _called_back(x: Any) -> Any:
 def test_what_iterations_leave_open(function: Any, expected: float) -> None:
     """JAX's own series go to the end of float64; its solvers have the tolerance of the user."""
     with jax.enable_x64(True):
-        held = hold(function, gather(function, (0.9,), {}, None, generator("test")))
-        np.testing.assert_allclose(left_open(dependence(held)), [[expected]], rtol=1e-12)
+        held = flatten_function(function, bind_arguments(function, (0.9,), {}, None, generator("test")))
+        np.testing.assert_allclose(iteration_error(dependence(held)), [[expected]], rtol=1e-12)
 
 
 def _fixed_point(factor: float) -> Any:

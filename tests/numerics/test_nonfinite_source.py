@@ -10,12 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from gradhook.comparison.probe import Origin
-from gradhook.numerics.jaxpr.nonfinite_source import origin
+from gradhook.comparison.probe import NonfiniteSource
+from gradhook.numerics.jaxpr.nonfinite_source import nonfinite_source
 
 
-def _gradient(function: Any, *x: float) -> Origin | None:
-    return origin(jax.grad(lambda x: jnp.sum(function(x))), jnp.asarray(np.array(x)))
+def _gradient(function: Any, *x: float) -> NonfiniteSource | None:
+    return nonfinite_source(jax.grad(lambda x: jnp.sum(function(x))), jnp.asarray(np.array(x)))
 
 
 def _line(function: Callable[..., Any], offset: int = 1) -> int:
@@ -83,7 +83,7 @@ def test_inside_a_while_loop() -> None:
     def run(x: Any) -> Any:
         return jax.lax.while_loop(lambda c: c[0] < 3, body, (0, x))[1]
 
-    found = origin(lambda x: jax.jvp(run, (x,), (1.0,))[1], 0.0)
+    found = nonfinite_source(lambda x: jax.jvp(run, (x,), (1.0,))[1], 0.0)
     assert found is not None and found.line == _line(body)
 
 
@@ -110,14 +110,14 @@ def test_a_finite_result_has_no_origin() -> None:
 
 
 def test_a_nan_that_was_given_has_no_origin() -> None:
-    assert origin(lambda x: x * 2, jnp.array([jnp.nan])) is None
+    assert nonfinite_source(lambda x: x * 2, jnp.array([jnp.nan])) is None
 
 
 def test_masked_infinities_of_the_data_do_not_hide_the_equation() -> None:
     def probabilities(x: Any) -> Any:
         return jnp.exp(x - jnp.max(x))
 
-    found = origin(lambda x: probabilities(x)[0], jnp.full(2, -jnp.inf))
+    found = nonfinite_source(lambda x: probabilities(x)[0], jnp.full(2, -jnp.inf))
     assert found is not None and (found.primitive, found.line, found.cause) == (
         "sub",
         _line(probabilities),

@@ -10,14 +10,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from gradhook.comparison.probe import Narrowing
-from gradhook.numerics.function import gather, hold
+from gradhook.comparison.probe import Downcast
+from gradhook.numerics.function import bind_arguments, flatten_function
 from gradhook.numerics.jaxpr.dependence import dependence
 from gradhook.numerics.sampling import generator
 
 
-def _narrowings(function: Any, x: Any = 0.5) -> list[Narrowing]:
-    found = dependence(hold(function, gather(function, (x,), {}, None, generator("test"))))
+def _narrowings(function: Any, x: Any = 0.5) -> list[Downcast]:
+    found = dependence(flatten_function(function, bind_arguments(function, (x,), {}, None, generator("test"))))
     return [what for what, _ in found.narrowed]
 
 

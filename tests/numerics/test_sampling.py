@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import gradhook
 from gradhook.annotations.inputs import Spec
 from gradhook.model.errors import GradhookError
-from gradhook.numerics.sampling import draw, generator
+from gradhook.numerics.sampling import generator, sample
 
 SHAPES = st.lists(st.integers(0, 4), max_size=3).map(tuple)
 SEEDS = st.integers(0, 2**32)
@@ -33,7 +33,7 @@ SPECS = st.one_of(
 
 @given(SPECS, SEEDS)
 def test_shape_domain_and_precision(spec: Spec, seed: int) -> None:
-    values = draw(spec, generator(seed))
+    values = sample(spec, generator(seed))
     assert values.shape == spec.shape
     assert values.dtype == ("int64" if spec.kind == "integers" else "float64")
     assert np.isfinite(values).all()
@@ -47,43 +47,43 @@ def test_shape_domain_and_precision(spec: Spec, seed: int) -> None:
     ids=lambda spec: spec.kind,
 )  # fmt: skip
 def test_a_cast_to_single_precision_shows_in_every_draw(spec: Spec) -> None:
-    values = draw(spec, generator("a"))
+    values = sample(spec, generator("a"))
     assert (values != values.astype(np.float32)).mean() > 0.8
 
 
 @given(SHAPES, BOUNDS, SEEDS)
 def test_the_ends_of_an_interval_are_not_drawn(shape: tuple[int, ...], bounds: tuple[float, float], seed: int) -> None:
     low, high = bounds[0], bounds[0] + bounds[1]
-    values = draw(gradhook.uniform(*shape, low=low, high=high), generator(seed))
+    values = sample(gradhook.uniform(*shape, low=low, high=high), generator(seed))
     assert (values > low).all() and (values < high).all()
 
 
 @given(st.integers(1, 6), st.integers(0, 3), SEEDS)
 def test_positive_definite(size: int, batch: int, seed: int) -> None:
-    values = draw(gradhook.spd(size, batch), generator(seed))
+    values = sample(gradhook.spd(size, batch), generator(seed))
     assert (values == np.swapaxes(values, -1, -2)).all()
     assert (np.linalg.eigvalsh(values) > 0.99).all()
 
 
 @given(st.integers(1, 6), SEEDS)
 def test_orthogonal(size: int, seed: int) -> None:
-    values = draw(gradhook.orthogonal(size), generator(seed))
+    values = sample(gradhook.orthogonal(size), generator(seed))
     assert np.allclose(values @ values.T, np.eye(size), atol=1e-6)
 
 
 @given(st.integers(1, 3), st.integers(1, 6), SEEDS)
 def test_probabilities(rows: int, size: int, seed: int) -> None:
-    values = draw(gradhook.simplex(rows, size), generator(seed))
+    values = sample(gradhook.simplex(rows, size), generator(seed))
     assert (values > 0).all()
     assert np.allclose(values.sum(axis=-1), 1, atol=1e-6)
 
 
 def test_a_draw_depends_on_names_alone() -> None:
     spec = gradhook.normal(5)
-    first = draw(spec, generator("pkg.mod:f", "batch", 0))
-    assert (draw(spec, generator("pkg.mod:f", "batch", 0)) == first).all()
+    first = sample(spec, generator("pkg.mod:f", "batch", 0))
+    assert (sample(spec, generator("pkg.mod:f", "batch", 0)) == first).all()
     for other in (("pkg.mod:g", "batch", 0), ("pkg.mod:f", "batch", 1), ("pkg.mod:fbatch", "", 0)):
-        assert (draw(spec, generator(*other)) != first).all()
+        assert (sample(spec, generator(*other)) != first).all()
 
 
 def test_a_draw_is_the_same_on_every_machine() -> None:
@@ -91,21 +91,21 @@ def test_a_draw_is_the_same_on_every_machine() -> None:
 
 
 def test_keys() -> None:
-    key = draw(gradhook.key(), generator("a"))
+    key = sample(gradhook.key(), generator("a"))
     assert jax.numpy.issubdtype(key.dtype, jax.dtypes.prng_key)
-    assert (jax.random.key_data(key) != jax.random.key_data(draw(gradhook.key(), generator("b")))).any()
+    assert (jax.random.key_data(key) != jax.random.key_data(sample(gradhook.key(), generator("b")))).any()
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "complex64", "complex128"])
 def test_dtypes(dtype: str) -> None:
-    values = draw(gradhook.normal(4, dtype=dtype), generator("a"))
+    values = sample(gradhook.normal(4, dtype=dtype), generator("a"))
     assert str(values.dtype) == dtype
     assert np.iscomplexobj(values) == dtype.startswith("complex")
     assert len(set(values.tolist())) == 4
 
 
 def test_a_given_value_keeps_all_its_bits() -> None:
-    assert (draw(gradhook.full(2, value=0.1), generator("a")) == 0.1).all()
+    assert (sample(gradhook.full(2, value=0.1), generator("a")) == 0.1).all()
 
 
 @pytest.mark.parametrize(
@@ -117,5 +117,5 @@ def test_a_given_value_keeps_all_its_bits() -> None:
 )
 def test_what_is_unknown_is_named(spec: Any, message: str, help: str) -> None:
     with pytest.raises(GradhookError) as caught:
-        draw(spec, generator("a"))
+        sample(spec, generator("a"))
     assert message in caught.value.message and help in caught.value.help

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import pytest
 
 from gradhook.numerics.jaxpr import traverse
-from gradhook.numerics.jaxpr.source import signature, written
+from gradhook.numerics.jaxpr.source import signature, user_function
 
 
 def plain(x: Any, scale: Any = 2.0) -> Any:
@@ -44,7 +44,7 @@ def _wrapped() -> Any:
     ],
 )
 def test_the_function_that_was_written(function: Any, inner: Any) -> None:
-    assert written(function) is inner
+    assert user_function(function) is inner
 
 
 def test_custom_gradient_hides_the_parameters() -> None:

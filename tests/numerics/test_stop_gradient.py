@@ -10,16 +10,18 @@ import numpy as np
 import pytest
 
 from gradhook.model.errors import GradhookError
-from gradhook.numerics.function import gather, hold
-from gradhook.numerics.jaxpr.stop_gradient import Frozen, freeze
+from gradhook.numerics.function import bind_arguments, flatten_function
+from gradhook.numerics.jaxpr.stop_gradient import FrozenFunction, freeze_stopped_values
 from gradhook.numerics.sampling import generator
 
 POINT = np.array([0.5, -2.0])
 STEP = np.array([0.25, 0.5])
 
 
-def _frozen(function: Any) -> Frozen:
-    return freeze(hold(function, gather(function, (POINT,), {}, None, generator("test"))))
+def _frozen(function: Any) -> FrozenFunction:
+    return freeze_stopped_values(
+        flatten_function(function, bind_arguments(function, (POINT,), {}, None, generator("test")))
+    )
 
 
 def _stopped(x: Any) -> Any:
@@ -70,5 +72,5 @@ def test_a_value_that_changes_from_step_to_step_cannot_be_held() -> None:
     def looped(x: Any) -> Any:
         return jax.lax.scan(lambda c, _: (_stopped(c), None), x, None, length=2)[0]
 
-    with pytest.raises(GradhookError, match=r"inside a scan at test_frozen\.py"):
+    with pytest.raises(GradhookError, match=r"inside a scan at test_stop_gradient\.py"):
         _frozen(looped)

@@ -14,15 +14,15 @@ from gradhook import normal
 from gradhook.checks import grd101_forward, grd102_reverse, grd103_second_order
 from gradhook.model.results import Outcome, Verdict
 from gradhook.numerics.autodiff.programs import Clock
-from gradhook.numerics.case import Demands, Situation
-from gradhook.numerics.function_probe import Instruments
+from gradhook.numerics.case import CheckCase, CheckOptions
+from gradhook.numerics.function_probe import FunctionProbe
 
 PASS, FAIL, UNDECIDED = Verdict.PASS, Verdict.FAIL, Verdict.UNDECIDED
 Function = Callable[..., Any]
 
 
-def probe(function: Function, *args: Any, **said: Any) -> Instruments:
-    return Instruments(function, Situation("case", args), Demands(**said), "seed", Clock())
+def probe(function: Function, *args: Any, **said: Any) -> FunctionProbe:
+    return FunctionProbe(function, CheckCase("case", args), CheckOptions(**said), "seed", Clock())
 
 
 def forward(function: Function, *args: Any, **said: Any) -> Outcome:
@@ -92,7 +92,7 @@ def test_what_cannot_be_traced_proves_nothing_and_has_no_complex_step() -> None:
 
 def test_the_complex_step_of_a_study() -> None:
     asked = probe(lambda x: jnp.stack([jnp.sin(x[0]) * x[1], jnp.log(1 + jnp.exp(x[1]))]), np.array([0.7, -34.0]))
-    found, directions = asked.witness((), "fwd"), asked.study().directions  # type: ignore[union-attr]
+    found, directions = asked.witness((), "fwd"), asked.comparison().directions  # type: ignore[union-attr]
     jacobian = np.array([[np.cos(0.7) * -34.0, np.sin(0.7)], [0.0, np.exp(-34.0)]])
     assert found is not None
     assert (np.abs(found.value - directions @ jacobian.T) <= 4 * found.error + 1e-30).all()
@@ -100,16 +100,16 @@ def test_the_complex_step_of_a_study() -> None:
 
 def test_combinations_of_many_outputs_have_a_complex_step_too() -> None:
     asked = probe(lambda x: jnp.exp(x) * jnp.arange(1.0, 101.0), 0.25)
-    found, study = asked.witness((), "rev"), asked.study()
+    found, comparison = asked.witness((), "rev"), asked.comparison()
     assert found is not None and found.value.shape == (3, 4)
-    assert found.value == pytest.approx(study.claims["rev"], rel=1e-12)  # type: ignore[union-attr]
+    assert found.value == pytest.approx(comparison.autodiff["rev"], rel=1e-12)  # type: ignore[union-attr]
 
 
 def test_the_complex_step_of_a_derivative() -> None:
     asked = probe(lambda x: x**3, 2.0, order=2)
-    found, study = asked.witness(("fwd",), "fwd"), asked.study(("fwd",))
+    found, comparison = asked.witness(("fwd",), "fwd"), asked.comparison(("fwd",))
     assert found is not None
-    assert found.value == pytest.approx(study.claims["fwd"], rel=1e-13)  # type: ignore[union-attr]
+    assert found.value == pytest.approx(comparison.autodiff["fwd"], rel=1e-13)  # type: ignore[union-attr]
 
 
 DROWNED: list[tuple[str, Function, int, float]] = [

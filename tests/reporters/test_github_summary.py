@@ -127,12 +127,12 @@ def test_a_surrogate_is_named_as_one_with_its_boundaries(target) -> None:
 def test_the_boundaries_are_those_that_the_check_writes() -> None:
     """The note is a text of another file: were it written in other words, the table would have one column."""
     from gradhook.checks import grd207_boundaries as check
-    from gradhook.comparison.surrogate_probe import Boundary
+    from gradhook.comparison.surrogate_probe import Discontinuity
     from gradhook.reporters.boundaries import _ROW
 
     three = (0.0, 0.0, 0.0)
-    b = Boundary("x[0]", "out", (0.4, 0.5, 0.6), (0.0, 0.0, 0.25), (0.0, 1.0, 1.0), three, three, jumps=False)
-    (line,) = check._table(SimpleNamespace(ties="", boundaries=(b,), input="x[0]"))
+    b = Discontinuity("x[0]", "out", (0.4, 0.5, 0.6), (0.0, 0.0, 0.25), (0.0, 1.0, 1.0), three, three, jumps=False)
+    (line,) = check._table(SimpleNamespace(ties="", discontinuities=(b,), input="x[0]"))
     found = _ROW.fullmatch(line)
     assert found
     assert found.groups() == ("x[0] = 0.5", "0", "0", "0.25", "0", "1", "1", "closed")

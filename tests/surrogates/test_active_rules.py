@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from gradhook import normal, uniform
-from gradhook.comparison.surrogate_probe import InUse
+from gradhook.comparison.surrogate_probe import ActiveRules
 from gradhook.model.results import Verdict
 from gradhook.numerics.autodiff.programs import Clock
-from gradhook.numerics.case import Demands, Situation
-from gradhook.numerics.function_probe import Instruments
+from gradhook.numerics.case import CheckCase, CheckOptions
+from gradhook.numerics.function_probe import FunctionProbe
 
 spec = importlib.util.spec_from_file_location("surrogate_rules", Path(__file__).with_name("rules.py"))
 assert spec and spec.loader
@@ -38,17 +38,17 @@ def rule(primals: Any, tangents: Any) -> Any:
     return jnp.sum(w * dx + dw * jnp.round(x))
 
 
-def uses(function: Any) -> InUse:
-    probe = Instruments(function, Situation("case", ARGS), Demands(surrogate=True), "seed", Clock())
-    book = probe.rulebook()
+def uses(function: Any) -> ActiveRules:
+    probe = FunctionProbe(function, CheckCase("case", ARGS), CheckOptions(surrogate=True), "seed", Clock())
+    book = probe.rule_probe()
     assert book is not None
-    return book.in_use()
+    return book.active_rules()
 
 
 @pytest.mark.parametrize("inner", [ste, backward, by_gradient, jax.jit(ste)], ids=["jvp", "vjp", "gradient", "jit"])
 def test_with_a_derivative_of_zero_in_place_of_the_rule_the_claim_is_another(inner: Any) -> None:
     found = uses(lambda x, w: jnp.sum(w * inner(x)))
-    assert (found.reached, len(found.used), found.idle) == (True, 1, ())
+    assert (found.reached, len(found.used), found.inactive) == (True, 1, ())
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ LOST = {
 
 @pytest.mark.parametrize("name", LOST)
 def test_a_rule_that_has_no_part_in_the_derivative_is_named(name: str, contract: Any) -> None:
-    assert [rule.line for rule in uses(LOST[name]).idle] and not uses(LOST[name]).used
+    assert [rule.line for rule in uses(LOST[name]).inactive] and not uses(LOST[name]).used
     (outcome,) = contract(LOST[name], forward=declared, rule=rule, args=ARGS)["GRD202"]
     assert outcome.verdict is Verdict.FAIL
     assert all("is lost on the way" in finding.help for finding in outcome.findings)
@@ -105,10 +105,10 @@ def test_a_pass_says_on_which_rule_it_rests(contract: Any) -> None:
     (outcome,) = contract(lambda x, w: jnp.sum(w * with_rule(x)), forward=declared, rule=rule, args=ARGS)["GRD202"]
     line = quantised.__code__.co_firstlineno
     assert outcome.verdict is Verdict.PASS
-    assert f"rests on the rule of `quantised` (test_in_use.py:{line})" in outcome.note
+    assert f"rests on the rule of `quantised` (test_active_rules.py:{line})" in outcome.note
 
 
 def test_the_rule_itself_and_a_stop_gradient_need_no_other() -> None:
-    assert uses(lambda x, w: jnp.sum(w * ((x - sg(x)) + sg(jnp.round(x))))) == InUse(True)
-    probe = Instruments(ste, Situation("case", (np.ones(2),)), Demands(surrogate=True), "seed", Clock())
-    assert probe.rulebook().in_use() == InUse(True)  # type: ignore[union-attr]
+    assert uses(lambda x, w: jnp.sum(w * ((x - sg(x)) + sg(jnp.round(x))))) == ActiveRules(True)
+    probe = FunctionProbe(ste, CheckCase("case", (np.ones(2),)), CheckOptions(surrogate=True), "seed", Clock())
+    assert probe.rule_probe().active_rules() == ActiveRules(True)  # type: ignore[union-attr]

@@ -13,8 +13,8 @@ import pytest
 from gradhook import normal, uniform
 from gradhook.comparison.surrogate_probe import Sweep
 from gradhook.numerics.autodiff.programs import Clock
-from gradhook.numerics.case import Demands, Situation
-from gradhook.numerics.function_probe import Instruments
+from gradhook.numerics.case import CheckCase, CheckOptions
+from gradhook.numerics.function_probe import FunctionProbe
 
 ROUNDINGS = {
     "even": jnp.round,
@@ -27,9 +27,9 @@ ROUNDINGS = {
 def sweep(value: Callable[[Any], Any], slope: Callable[[Any], Any], low: float, high: float) -> Sweep:
     f = jax.custom_jvp(lambda x: value(x))
     f.defjvp(lambda p, t: (f(p[0]), slope(p[0]) * t[0]))
-    demands = Demands(surrogate=True, rule=lambda p, t: slope(p[0]) * t[0])
-    probe = Instruments(f, Situation("case", (uniform(3, low=low, high=high),)), demands, "seed", Clock())
-    found, *_ = probe.rulebook().sweeps()  # type: ignore[union-attr]
+    check_options = CheckOptions(surrogate=True, rule=lambda p, t: slope(p[0]) * t[0])
+    probe = FunctionProbe(f, CheckCase("case", (uniform(3, low=low, high=high),)), check_options, "seed", Clock())
+    found, *_ = probe.rule_probe().sweeps()  # type: ignore[union-attr]
     return found
 
 
@@ -45,7 +45,7 @@ def test_what_rounds_no_halves_has_no_ties(value: Any) -> None:
 
 @pytest.mark.parametrize("place", [0.1, -1.7320508075688772, 2.0, 1e-3])
 def test_a_jump_is_found_to_the_last_bit(place: float) -> None:
-    (found,) = sweep(lambda x: jnp.where(x >= place, 5.0, jnp.sin(x)), jnp.cos, -3, 3).boundaries
+    (found,) = sweep(lambda x: jnp.where(x >= place, 5.0, jnp.sin(x)), jnp.cos, -3, 3).discontinuities
     left, on, right = found.at
     changes = [a < place <= b for a, b in ((left, on), (on, right))]
     assert sum(changes) == 1
@@ -55,7 +55,7 @@ def test_a_jump_is_found_to_the_last_bit(place: float) -> None:
 @pytest.mark.parametrize("closed", [True, False])
 def test_a_saturation_bound_is_open_or_closed(closed: bool) -> None:
     inside = (lambda x: jnp.abs(x) <= 1.25) if closed else (lambda x: jnp.abs(x) < 1.25)
-    found = sweep(jnp.tanh, lambda x: jnp.where(inside(x), 1.0, 0.0), -3, 3).boundaries
+    found = sweep(jnp.tanh, lambda x: jnp.where(inside(x), 1.0, 0.0), -3, 3).discontinuities
     assert [b.at[1] for b in found] == [-1.25, 1.25]
     assert [b.closed for b in found] == [closed, closed]
 
@@ -64,14 +64,14 @@ def test_a_steep_slope_is_no_boundary() -> None:
     assert (
         sweep(
             lambda x: jnp.tanh(1e6 * x), lambda x: 1e6 / jnp.cosh(jnp.clip(1e6 * x, -300, 300)) ** 2, -3, 3
-        ).boundaries
+        ).discontinuities
         == ()
     )
 
 
 def sweeps(f: Callable[..., Any], *args: Any) -> dict[str, Sweep]:
-    probe = Instruments(f, Situation("case", args), Demands(surrogate=True), "seed", Clock())
-    return {found.input: found for found in probe.rulebook().sweeps()}  # type: ignore[union-attr]
+    probe = FunctionProbe(f, CheckCase("case", args), CheckOptions(surrogate=True), "seed", Clock())
+    return {found.input: found for found in probe.rule_probe().sweeps()}  # type: ignore[union-attr]
 
 
 def test_every_argument_and_several_of_its_elements_are_moved() -> None:
@@ -87,12 +87,12 @@ def test_of_very_many_arguments_the_first_elements_are_moved_first() -> None:
 def test_a_jump_of_a_later_element_of_the_last_argument_is_found() -> None:
     offsets = jnp.array([0.0, 0.25, 0.5])
     found = sweeps(lambda a, b, c, d, x: jnp.sign(x - offsets) + a + b + c + d, *[1.0] * 4, uniform(3, low=-2, high=2))
-    assert [found[f"x[{k}]"].boundaries[0].at[1] for k in range(3)] == [0.0, 0.25, 0.5]
+    assert [found[f"x[{k}]"].discontinuities[0].at[1] for k in range(3)] == [0.0, 0.25, 0.5]
 
 
 def test_both_parts_of_a_complex_argument_are_moved() -> None:
     found = sweeps(lambda z: jnp.sign(z.real - 0.5) + 1j * jnp.sign(z.imag + 0.25), normal(2, dtype="complex128"))
-    places = {name: [b.at[1] for b in sweep.boundaries] for name, sweep in found.items()}
+    places = {name: [b.at[1] for b in sweep.discontinuities] for name, sweep in found.items()}
     assert places == {"z[0].real": [0.5], "z[1].real": [0.5], "z[0].imag": [-0.25], "z[1].imag": [-0.25]}
 
 

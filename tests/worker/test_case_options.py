@@ -10,18 +10,18 @@ import pytest
 
 import gradhook
 from gradhook.comparison.judge import Tolerance
-from gradhook.execution.worker.cases.case_options import demands, ignored, situations
+from gradhook.execution.worker.cases.case_options import check_cases, check_options, ignored
 from gradhook.model.errors import GradhookError
 from gradhook.model.results import RTOL, CheckSettings
-from gradhook.numerics.case import Demands, Situation
+from gradhook.numerics.case import CheckCase, CheckOptions
 
 
-def _demands(settings: CheckSettings | None = None, surrogate: bool = False, **options: Any) -> Demands:
-    return demands(options, settings or CheckSettings(), surrogate)
+def _demands(settings: CheckSettings | None = None, surrogate: bool = False, **options: Any) -> CheckOptions:
+    return check_options(options, settings or CheckSettings(), surrogate)
 
 
-def _one(configured: bool = False, **options: Any) -> Situation:
-    (found,) = situations(options, configured)
+def _one(configured: bool = False, **options: Any) -> CheckCase:
+    (found,) = check_cases(options, configured)
     return found
 
 
@@ -113,7 +113,7 @@ def test_wrong_options(options: dict[str, Any], remedy: str) -> None:
 
 @pytest.mark.parametrize("args", [(1.0,), [1.0], lambda: (1.0,), lambda: [1.0]])
 def test_arguments(args: Any) -> None:
-    assert _one(args=args) == Situation("args", (1.0,))
+    assert _one(args=args) == CheckCase("args", (1.0,))
 
 
 @pytest.mark.parametrize("kwargs", [{"k": 2}, lambda: {"k": 2}])
@@ -151,7 +151,7 @@ def test_no_arguments_at_all_are_arguments() -> None:
     ],
 )
 def test_wrong_inputs(options: dict[str, Any], words: str) -> None:
-    error = _refused(lambda **o: situations(o, False), **options)
+    error = _refused(lambda **o: check_cases(o, False), **options)
     assert words in error.message
 
 
@@ -165,23 +165,23 @@ def test_keyword_arguments_alone() -> None:
     def function(x: Any, k: Any = 1) -> Any:
         return x * k
 
-    (found,) = situations({"kwargs": {"x": gradhook.normal(3)}}, False, function)
+    (found,) = check_cases({"kwargs": {"x": gradhook.normal(3)}}, False, function)
     assert (found.args, found.kwargs) == ((), {"x": gradhook.normal(3)})
     with pytest.raises(GradhookError, match="the parameter `x` is annotated Any"):
-        situations({"kwargs": {"k": 1}}, False, function)
+        check_cases({"kwargs": {"k": 1}}, False, function)
 
 
 def test_the_nearest_convention_is_named() -> None:
-    assert "did you mean 'left'?" in _refused(lambda **o: situations(o, False), args=(1.0,), kink="lft").help
+    assert "did you mean 'left'?" in _refused(lambda **o: check_cases(o, False), args=(1.0,), kink="lft").help
 
 
 def test_what_making_the_arguments_raises_gets_through() -> None:
     with pytest.raises(ZeroDivisionError):
-        situations({"args": lambda: (1 / 0,)}, False)
+        check_cases({"args": lambda: (1 / 0,)}, False)
 
 
 def test_cases() -> None:
-    found = situations(
+    found = check_cases(
         {
             "args": (1.0,),
             "kink": "left",
@@ -195,11 +195,11 @@ def test_cases() -> None:
         False,
     )
     assert found == [
-        Situation("args", (1.0,), kink="left"),
-        Situation("plain", (2.0,), kink="left"),
-        Situation("full", (3.0,), {"k": 1}, 4.0, 5.0, 6.0, 0.0),
-        Situation("inherits", (3.0,), kink="left"),
-        Situation("bad", (7.0,), {"k": 2}, error=(TypeError, ValueError), match="shape"),
+        CheckCase("args", (1.0,), kink="left"),
+        CheckCase("plain", (2.0,), kink="left"),
+        CheckCase("full", (3.0,), {"k": 1}, 4.0, 5.0, 6.0, 0.0),
+        CheckCase("inherits", (3.0,), kink="left"),
+        CheckCase("bad", (7.0,), {"k": 2}, error=(TypeError, ValueError), match="shape"),
     ]
 
 
@@ -231,7 +231,7 @@ def test_inputs_made_by_a_function_that_the_configuration_names(monkeypatch: pyt
 
 
 def test_cases_from_the_configuration() -> None:
-    zero, bad, short = situations(
+    zero, bad, short = check_cases(
         {
             "cases": {
                 "zero": {"args": ["0.0"], "value": 0.0, "derivative": [1.0], "kink": "left", "kwargs": {"k": 2}},
@@ -256,7 +256,7 @@ def test_cases_from_the_configuration() -> None:
     ],
 )
 def test_wrong_cases_of_the_configuration(given: dict[str, Any], words: str) -> None:
-    assert words in _refused(lambda **o: situations(o, True), cases={"one": given}).message
+    assert words in _refused(lambda **o: check_cases(o, True), cases={"one": given}).message
 
 
 @pytest.mark.parametrize("given", [("GRD406", "GRD1"), ["GRD406", "GRD1"]])

@@ -15,7 +15,7 @@ from gradhook import case, normal, positive
 from gradhook.execution.worker.cases.methods import lacks_instance, owner
 from gradhook.execution.worker.examine import examine
 from gradhook.model.results import CheckSettings, ClaimKind, Target, TargetReport, Verdict
-from gradhook.numerics.case import Situation
+from gradhook.numerics.case import CheckCase
 
 
 class Affine:
@@ -82,7 +82,7 @@ def test_which_class_a_method_is_of(function: Any, kind: type | None) -> None:
     ],
 )
 def test_whether_the_instance_is_missing(args: Any, lacks: bool) -> None:
-    assert lacks_instance(Free.apply, Situation("args", args)) is lacks
+    assert lacks_instance(Free.apply, CheckCase("args", args)) is lacks
 
 
 def test_a_class_that_cannot_be_built_is_named_with_the_remedy() -> None:

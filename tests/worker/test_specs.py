@@ -11,7 +11,7 @@ import pytest
 
 from gradhook import annotations as write
 from gradhook.annotations.inputs import integers, key, normal, positive, simplex, spd, uniform
-from gradhook.execution.worker.cases.case_options import situations
+from gradhook.execution.worker.cases.case_options import check_cases
 from gradhook.execution.worker.cases.specs import specs
 from gradhook.execution.worker.examine import examine
 from gradhook.model.errors import GradhookError
@@ -43,7 +43,7 @@ def test_shapes_stand_for_specs_in_any_tree() -> None:
 
 
 def test_parameters_are_given_by_the_shapes_of_their_initialiser() -> None:
-    (one,) = situations({"args": (jax.eval_shape(init, jax.random.key(0)), normal(2))}, False, layer)
+    (one,) = check_cases({"args": (jax.eval_shape(init, jax.random.key(0)), normal(2))}, False, layer)
     assert one.args[0].weights == normal(3, 2, dtype="float32")
 
 
@@ -56,7 +56,7 @@ def test_parameters_are_given_by_the_shapes_of_their_initialiser() -> None:
 )  # fmt: skip
 def test_a_domain_in_one_word(domain: Any, drawn: Any) -> None:
     options = {"args": (normal(3, 3), normal(2)), "domain": {"x": domain}}
-    (one,) = situations(options, False, lambda x, y: x)
+    (one,) = check_cases(options, False, lambda x, y: x)
     assert one.args[0] == (spd(3) if domain == "spd" else drawn)
     assert one.args[1] == normal(2)
 
@@ -68,7 +68,7 @@ def test_a_domain_keeps_what_the_author_gave_and_reaches_into_trees() -> None:
         "domain": {"params": "positive"},
         "cases": {"edge": edge, "bad": write.raises(TypeError, 1)},
     }
-    one, given, _ = situations(options, False, layer)
+    one, given, _ = check_cases(options, False, layer)
     assert one.args[0].weights == positive(3, 2) and (one.args[0].bias == 1).all()
     assert not given.args[0].weights.any()
 
@@ -86,7 +86,7 @@ def test_a_domain_keeps_what_the_author_gave_and_reaches_into_trees() -> None:
 )
 def test_what_is_wrong_with_a_domain(options: dict[str, Any], says: str) -> None:
     with pytest.raises(GradhookError, match=says):
-        situations(options, False, lambda x: x)
+        check_cases(options, False, lambda x: x)
 
 
 def test_an_equinox_module_is_drawn_by_its_shapes() -> None:

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from fuzz.verdicts.programs import Program
 from fuzz.verdicts.source import Wrong, faulty, plain
 from gradhook.checks import grd101_forward, grd102_reverse, grd105_finite
-from gradhook.comparison.compare import compared
-from gradhook.comparison.probe import BALANCED, Fault, Study
+from gradhook.comparison.compare import evaluate_mode
+from gradhook.comparison.probe import BALANCED, DerivativeComparison, DerivativeError
 from gradhook.model.results import Verdict, worst
 from gradhook.numerics.autodiff.programs import Clock
-from gradhook.numerics.case import Demands, Situation
-from gradhook.numerics.function_probe import Instruments
+from gradhook.numerics.case import CheckCase, CheckOptions
+from gradhook.numerics.function_probe import FunctionProbe
 
 Array = NDArray[np.float64]
 CHECKS = (grd101_forward, grd102_reverse, grd105_finite)
@@ -67,23 +67,25 @@ def judge(program: Program, wrong: Wrong | None = None) -> Answer | None:
     """The product's own answer."""
     function = plain(program) if wrong is None else faulty(plain(program), wrong)
     with jax.enable_x64(True):
-        probe = Instruments(function, Situation("args", program.arguments()), Demands(), "fuzz", Clock())
+        probe = FunctionProbe(function, CheckCase("args", program.arguments()), CheckOptions(), "fuzz", Clock())
         outcomes = [check.run(probe) for check in CHECKS]
-        study = probe.study()
-        if isinstance(study, Fault):
+        comparison = probe.comparison()
+        if isinstance(comparison, DerivativeError):
             return None
         said = [o for o in outcomes if o.verdict is not Verdict.SKIP]
         codes = tuple(sorted({f.code for o in said for f in o.findings}))
-        directions = np.stack([probe.laboratory.view.explicit(row) for row in range(len(study.input_labels))])
+        directions = np.stack(
+            [probe.differentiator.projection.direction(row) for row in range(len(comparison.input_labels))]
+        )
         return Answer(
-            str(worst([o.verdict for o in said])), codes, _modes(study, probe), directions, _extra(study),
-            lambda error: _again(study, probe, error),
+            str(worst([o.verdict for o in said])), codes, _modes(comparison, probe), directions, _extra(comparison),
+            lambda error: _again(comparison, probe, error),
         )  # fmt: skip
 
 
-def _extra(study: Study) -> NDArray[np.bool_]:
-    everything = np.array([label.leaf == "direction" for label in study.input_labels])
-    balanced = np.array([label.part == BALANCED for label in study.input_labels])
+def _extra(comparison: DerivativeComparison) -> NDArray[np.bool_]:
+    everything = np.array([label.is_direction for label in comparison.input_labels])
+    balanced = np.array([label.part == BALANCED for label in comparison.input_labels])
     return np.asarray((everything & ~everything.all()) | balanced)
 
 
@@ -94,7 +96,7 @@ class _Unsoftened:
     That only ever takes a failure back to undecided: what passes, passes with it as without.
     """
 
-    probe: Instruments
+    probe: FunctionProbe
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.probe, name)
@@ -104,23 +106,23 @@ class _Unsoftened:
         return 0.0
 
 
-def _again(study: Study, probe: Instruments, error: Array) -> Mapping[str, Judged]:
+def _again(comparison: DerivativeComparison, probe: FunctionProbe, error: Array) -> Mapping[str, Judged]:
     claims: dict[Any, Any] = {
-        mode: claim if isinstance(claim, Fault) or _combined(study, mode) else claim + error
-        for mode, claim in study.claims.items()
+        mode: claim if isinstance(claim, DerivativeError) or _combined(comparison, mode) else claim + error
+        for mode, claim in comparison.autodiff.items()
     }
     with jax.enable_x64(True):
-        return _modes(replace(study, claims=claims), _Unsoftened(probe))
+        return _modes(replace(comparison, autodiff=claims), _Unsoftened(probe))
 
 
-def _combined(study: Study, mode: Any) -> bool:
-    return mode == "rev" and len(study.weights) > 0
+def _combined(comparison: DerivativeComparison, mode: Any) -> bool:
+    return mode == "rev" and len(comparison.weights) > 0
 
 
-def _modes(study: Study, probe: Any) -> Mapping[str, Judged]:
+def _modes(comparison: DerivativeComparison, probe: Any) -> Mapping[str, Judged]:
     found = {}
-    for mode in study.claims:
-        if _combined(study, mode) or isinstance(answer := compared(study, mode, probe), Fault):
+    for mode in comparison.autodiff:
+        if _combined(comparison, mode) or isinstance(answer := evaluate_mode(comparison, mode, probe), DerivativeError):
             continue
         said = answer.judgement
         found[str(mode)] = Judged(

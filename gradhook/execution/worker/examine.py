@@ -11,7 +11,7 @@ from typing import Any
 import jax
 
 from gradhook.checks import Check, all_checks
-from gradhook.execution.worker.cases.case_options import demands, ignored, situations
+from gradhook.execution.worker.cases.case_options import check_cases, check_options, ignored
 from gradhook.execution.worker.cases.methods import bound_to_instance
 from gradhook.execution.worker.traces.case_trace import account, inputs_alone
 from gradhook.execution.worker.unclaimed import unclaimed
@@ -33,9 +33,9 @@ from gradhook.model.results import (
 from gradhook.model.trace import CaseTrace
 from gradhook.numerics.autodiff.compiler_options import sparing
 from gradhook.numerics.autodiff.programs import Clock
-from gradhook.numerics.case import Situation
+from gradhook.numerics.case import CheckCase
 from gradhook.numerics.function import shape_remedy
-from gradhook.numerics.function_probe import Instruments
+from gradhook.numerics.function_probe import FunctionProbe
 
 Announce = Callable[[str | OutcomeUpdate], None]
 """Called with the name of each case that begins, then with each outcome."""
@@ -52,10 +52,10 @@ def examine(
         if jax.numpy.zeros(()).dtype != "float64":
             return _report(target, [_no_float64()], clock)
         try:
-            wanted = demands(options, settings, target.claim is ClaimKind.SURROGATE)
+            wanted = check_options(options, settings, target.claim is ClaimKind.SURROGATE)
             if target.claim is ClaimKind.RULE:  # an unclaimed rule is compared with the function itself
                 wanted = replace(wanted, forward=subject)
-            cases = situations(options, configured=target.source == "config", function=subject)
+            cases = check_cases(options, configured=target.source == "config", function=subject)
             ignore = ignored(options)
         except GradhookError as error:
             return _report(target, [_refused("GRD909", error)], clock)
@@ -63,14 +63,14 @@ def examine(
             return _report(target, [_error(fault("GRD902", error, Path(target.root)))], clock)
         outcomes: list[Outcome] = []
         accounts: list[CaseTrace] = []
-        for situation in cases:
-            announce(situation.name)
+        for check_case in cases:
+            announce(check_case.name)
             try:
-                function = bound_to_instance(subject, situation)
+                function = bound_to_instance(subject, check_case)
             except GradhookError as error:
-                outcomes.append(_placed(_refused("GRD909", error, situation.name), target))
+                outcomes.append(_placed(_refused("GRD909", error, check_case.name), target))
                 continue
-            probe = Instruments(function, situation, wanted, _seed(target, situation, settings), clock)
+            probe = FunctionProbe(function, check_case, wanted, _seed(target, check_case, settings), clock)
             with sparing():
                 found = _case(probe, target, announce)
             outcomes += found
@@ -78,34 +78,34 @@ def examine(
         return replace(_report(target, outcomes, clock), ignore=ignore, traces=tuple(accounts))
 
 
-def _seed(target: Target, situation: Situation, settings: CheckSettings) -> str:
-    return f"{target.name}\x1f{situation.name}\x1f{settings.seed}"
+def _seed(target: Target, check_case: CheckCase, settings: CheckSettings) -> str:
+    return f"{target.name}\x1f{check_case.name}\x1f{settings.seed}"
 
 
-def _account(probe: Instruments, outcomes: list[Outcome]) -> CaseTrace:
+def _account(probe: FunctionProbe, outcomes: list[Outcome]) -> CaseTrace:
     """How a case was examined, as far as it was."""
-    ran = probe.situation.error is None and all(outcome.verdict is not Verdict.ERROR for outcome in outcomes)
+    ran = probe.check_case.error is None and all(outcome.verdict is not Verdict.ERROR for outcome in outcomes)
     return account(probe) if ran else inputs_alone(probe)
 
 
-def _case(probe: Instruments, target: Target, announce: Announce) -> list[Outcome]:
+def _case(probe: FunctionProbe, target: Target, announce: Announce) -> list[Outcome]:
     """Run every check on one case; an exception in user code ends the case, not the run."""
-    situation = probe.situation
+    check_case = probe.check_case
     try:
-        if situation.error is None and (nothing := _cannot_start(probe, target)):
+        if check_case.error is None and (nothing := _cannot_start(probe, target)):
             return [_placed(nothing, target)]
-        with sparing(max(probe.held.inputs.size, probe.held.outputs.size) if situation.error is None else 0):
+        with sparing(max(probe.held.inputs.size, probe.held.outputs.size) if check_case.error is None else 0):
             outcomes = list(_answers(probe, target, announce))
-        return [_placed(outcome, target) for outcome in _with_untested(outcomes, _asked(probe, target), situation)]
+        return [_placed(outcome, target) for outcome in _with_untested(outcomes, _asked(probe, target), check_case)]
     except GradhookError as error:
-        return [_placed(_refused("GRD909", error, situation.name), target)]
+        return [_placed(_refused("GRD909", error, check_case.name), target)]
     except BaseException as error:
-        return [_placed(_error(replace(escaped(error, Path(target.root)), case=situation.name)), target)]
+        return [_placed(_error(replace(escaped(error, Path(target.root)), case=check_case.name)), target)]
 
 
-def _answers(probe: Instruments, target: Target, announce: Announce) -> Iterator[Outcome]:
+def _answers(probe: FunctionProbe, target: Target, announce: Announce) -> Iterator[Outcome]:
     """Each outcome, announced at once: it counts even if the next check never ends."""
-    questions = _questions(target, probe.situation)
+    questions = _questions(target, probe.check_case)
     codes = [check.RULE.code for check in questions]
     for k, check in enumerate(questions):
         outcome = check.run(probe)
@@ -113,9 +113,9 @@ def _answers(probe: Instruments, target: Target, announce: Announce) -> Iterator
         yield outcome
 
 
-def _cannot_start(probe: Instruments, target: Target) -> Outcome | None:
+def _cannot_start(probe: FunctionProbe, target: Target) -> Outcome | None:
     """Call the function once; an outcome if it raises or has no numbers to compare."""
-    situation = probe.situation
+    check_case = probe.check_case
     try:
         held = probe.held
     except GradhookError:
@@ -123,7 +123,11 @@ def _cannot_start(probe: Instruments, target: Target) -> Outcome | None:
     except BaseException as error:
         return _error(
             fault(
-                "GRD904", error, Path(target.root), case=probe.case, help=shape_remedy(situation.args, situation.kwargs)
+                "GRD904",
+                error,
+                Path(target.root),
+                case=probe.case,
+                help=shape_remedy(check_case.args, check_case.kwargs),
             )
         )
     if held.inputs.size and held.outputs.size:
@@ -134,21 +138,21 @@ def _cannot_start(probe: Instruments, target: Target) -> Outcome | None:
     )
 
 
-def _questions(target: Target, situation: Situation) -> list[Check]:
+def _questions(target: Target, check_case: CheckCase) -> list[Check]:
     """The checks that apply; for an input that must be refused, only the check of its refusal."""
     wanted = [check for check in all_checks() if target.claim in check.APPLIES]
-    return [check for check in wanted if (check.RULE.code == "GRD302") == (situation.error is not None)]
+    return [check for check in wanted if (check.RULE.code == "GRD302") == (check_case.error is not None)]
 
 
-def _asked(probe: Instruments, target: Target) -> tuple[str, ...]:
+def _asked(probe: FunctionProbe, target: Target) -> tuple[str, ...]:
     """The checks of which one has to pass: those of the derivative, if it is declared."""
-    declared = (probe.demands.derivative_of, probe.demands.rule, probe.situation.tangent)
+    declared = (probe.options.derivative_of, probe.options.rule, probe.check_case.tangent)
     if target.claim is ClaimKind.SURROGATE and any(given is not None for given in declared):
         return ("GRD202",)
     return _COMPARING.get(target.claim, ())
 
 
-def _with_untested(outcomes: list[Outcome], asked: tuple[str, ...], situation: Situation) -> list[Outcome]:
+def _with_untested(outcomes: list[Outcome], asked: tuple[str, ...], check_case: CheckCase) -> list[Outcome]:
     """Add an undecided outcome where no check of the derivative could run: it must not pass.
 
     It replaces the outcome about vacuous cases, which does not matter where nothing was compared.
@@ -156,14 +160,14 @@ def _with_untested(outcomes: list[Outcome], asked: tuple[str, ...], situation: S
     answers = [o for o in outcomes if o.code in asked]
     others = [o for o in outcomes if o.code != "GRD410"]
     reported = any(f.verdict is not Verdict.ADVICE for o in others for f in o.findings)
-    if not asked or situation.error is not None or reported or any(o.verdict is not Verdict.SKIP for o in answers):
+    if not asked or check_case.error is not None or reported or any(o.verdict is not Verdict.SKIP for o in answers):
         return outcomes
     reasons = "; ".join(dict.fromkeys(o.note for o in answers if o.note))
     finding = Finding(
-        "GRD410", Verdict.UNDECIDED, f"nothing was tested: {reasons}", case=situation.name,
+        "GRD410", Verdict.UNDECIDED, f"nothing was tested: {reasons}", case=check_case.name,
         help="choose a case at which value and derivative exist",
     )  # fmt: skip
-    return [*others, Outcome("GRD410", Verdict.UNDECIDED, situation.name, (finding,))]
+    return [*others, Outcome("GRD410", Verdict.UNDECIDED, check_case.name, (finding,))]
 
 
 def _placed(outcome: Outcome, target: Target) -> Outcome:

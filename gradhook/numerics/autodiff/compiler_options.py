@@ -1,4 +1,4 @@
-"""How is a program compiled, so that it is ready soon?
+"""Compile programs with little optimization, so that they are ready soon.
 
 A check runs its programs once, on little data: optimizing their machine code costs more than it saves. Only the effort
 changes, not what is computed: ``benchmarks/verdicts.py`` scans the public functions of JAX with these options.

@@ -1,7 +1,7 @@
 """Compute the same derivative in other ways, for comparison.
 
-Only ways that a user's code could make differ are asked, and only where their programs are not out of all proportion:
-compiling them must not take longer than everything else. All ways are compiled as one program.
+Only ways that a user's code could make differ are compared, and only where their programs are small: compiling them
+must not take longer than everything else. All ways are compiled as one program.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ import jax.numpy as jnp
 import numpy as np
 
 from gradhook.comparison.judge import ADJOINT
-from gradhook.comparison.probe import Fault, Route
+from gradhook.comparison.probe import ConsistencyPair, DerivativeError
 from gradhook.model.results import Mode
 from gradhook.numerics.autodiff import rounding
-from gradhook.numerics.autodiff.derivative_errors import translate
+from gradhook.numerics.autodiff.derivative_errors import classify
 from gradhook.numerics.autodiff.programs import Clock, timed
 from gradhook.numerics.autodiff.together import together
-from gradhook.numerics.autodiff.ways import Question, Way, ways
+from gradhook.numerics.autodiff.ways import PointProgram, ProgramPair, ways
 from gradhook.numerics.finite_difference import directions
 from gradhook.numerics.finite_difference.richardson import Array
-from gradhook.numerics.function import Held
+from gradhook.numerics.function import FlatFunction
 from gradhook.numerics.jaxpr.iteration_tolerance import loops_in
 from gradhook.numerics.jaxpr.traverse import equations, function_of
 from gradhook.numerics.sampling import generator
 
 ASIDE = (2.0**-16, 2.0**-32)
 """Other points of a batch lie this far aside, in units of the natural scale; the nearer where the farther has no value:
-a neighbour outside the domain says nothing about the point inside it."""
+a neighbour outside the domain is no evidence about the point inside it."""
 EQUATIONS = 4000
 """So many equations are compiled for one case, those of loops counted once: some seconds."""
 Given = tuple[Array, Array, Array, Array]
@@ -50,17 +50,17 @@ class _Traced:
 class _Pair:
     """A way with both of its programs."""
 
-    way: Way
-    got: _Traced | Fault
-    expected: _Traced | Fault
+    way: ProgramPair
+    got: _Traced | DerivativeError
+    expected: _Traced | DerivativeError
 
     @property
     def equations(self) -> int:
         return sum(part.equations for part in (self.got, self.expected) if isinstance(part, _Traced))
 
 
-def routes(held: Held, modes: tuple[Mode, ...], seed: str, clock: Clock) -> list[Route]:
-    """Every comparison that a user's code could make fail; empty where there is none."""
+def routes(held: FlatFunction, modes: tuple[Mode, ...], seed: str, clock: Clock) -> list[ConsistencyPair]:
+    """Every pair of programs that a user's code could make differ, with both results."""
     asked = list(ways(held.replayed, modes)) if held.traceable else []
     if not asked:
         return []
@@ -71,29 +71,29 @@ def routes(held: Held, modes: tuple[Mode, ...], seed: str, clock: Clock) -> list
     batch = _batch(held, tangent, clock) if mapped else held.point[None]
     given = (held.point, batch, tangent, cotangent)
     found = _pairs(asked, given)
-    if any(isinstance(part, Fault) for pair in found for part in (pair.got, pair.expected)):
+    if any(isinstance(part, DerivativeError) for pair in found for part in (pair.got, pair.expected)):
         found = _pairs(ways(held, modes), given)  # which tells on which line of the user's it is raised
     pairs, large = _affordable(found)
     return [*_compared(pairs, given, clock), *large]
 
 
-def _pairs(asked: Iterable[Way], given: Given) -> list[_Pair]:
+def _pairs(asked: Iterable[ProgramPair], given: Given) -> list[_Pair]:
     return [_Pair(way, _traced(way.got, given), _traced(way.expected, given)) for way in asked]
 
 
-def _traced(question: Question, given: Given) -> _Traced | Fault:
+def _traced(question: PointProgram, given: Given) -> _Traced | DerivativeError:
     try:
         program = jax.make_jaxpr(question)(*given)
     except Exception as error:  # what the user's rule raises is the answer
-        return translate(error)
+        return classify(error)
     run = function_of(program)
     return _Traced(lambda *values: run(*values)[0], sum(1 for _ in equations(program)), loops_in(program))
 
 
-def _affordable(pairs: list[_Pair]) -> tuple[list[_Pair], list[Route]]:
-    """The pairs that are compiled, the smallest first; and of the others that they were not asked."""
+def _affordable(pairs: list[_Pair]) -> tuple[list[_Pair], list[ConsistencyPair]]:
+    """The pairs that are compiled, smallest first, and a skipped result for each of the others."""
     kept: list[_Pair] = []
-    left: list[Route] = []
+    left: list[ConsistencyPair] = []
     total = 0
     for pair in sorted(pairs, key=lambda pair: pair.equations):
         total += pair.equations
@@ -101,45 +101,47 @@ def _affordable(pairs: list[_Pair]) -> tuple[list[_Pair], list[Route]]:
             kept.append(pair)
         else:
             text = f"not asked, it takes {pair.equations} equations to compile"
-            left.append(Route(pair.way.name, pair.way.mode, Fault(True, text), np.zeros(0)))
+            left.append(ConsistencyPair(pair.way.name, pair.way.mode, DerivativeError(True, text), np.zeros(0)))
     return [pair for pair in pairs if pair in kept], left
 
 
-def _compared(pairs: list[_Pair], given: Given, clock: Clock) -> list[Route]:
-    """Both answers of each pair; where they disagree, with the rounding that was measured there."""
+def _compared(pairs: list[_Pair], given: Given, clock: Clock) -> list[ConsistencyPair]:
+    """Run both programs of each pair; where the results disagree, add the measured rounding."""
     programs = {f"{side} {k}": part for k, pair in enumerate(pairs) for side, part in _sides(pair)}
-    answers: dict[str, Array | Fault] = {name: part for name, part in programs.items() if isinstance(part, Fault)}
+    answers: dict[str, Array | DerivativeError] = {
+        name: part for name, part in programs.items() if isinstance(part, DerivativeError)
+    }
     runs = {name: part.run for name, part in programs.items() if isinstance(part, _Traced)}
     answers |= together(runs, tuple(jnp.asarray(part) for part in given), clock)
     found = [_route(pair, answers[f"got {k}"], answers[f"expected {k}"]) for k, pair in enumerate(pairs)]
     doubtful = [k for k, route in enumerate(found) if route.wrong(ADJOINT).any()]
     for k in doubtful:
-        allowed = _left_open(pairs[k], found[k])
+        allowed = _iteration_error(pairs[k], found[k])
         allowed = allowed + sum(rounding.of(runs[f"{side} {k}"], *given) for side in ("got", "expected"))
         found[k] = replace(found[k], allowed=allowed)
     return found
 
 
-def _sides(pair: _Pair) -> list[tuple[str, _Traced | Fault]]:
+def _sides(pair: _Pair) -> list[tuple[str, _Traced | DerivativeError]]:
     return [("got", pair.got), ("expected", pair.expected)]
 
 
-def _left_open(pair: _Pair, route: Route) -> Array:
-    """How far each element may be off where a loop stops at a tolerance."""
+def _iteration_error(pair: _Pair, route: ConsistencyPair) -> Array:
+    """The absolute error of each element that loops which stop at a tolerance account for."""
     parts = [part.open for part in (pair.got, pair.expected) if isinstance(part, _Traced)]
     return max(parts, default=0.0) * np.nan_to_num(np.abs(route.expected), posinf=0.0)
 
 
-def _route(pair: _Pair, got: Array | Fault, expected: Array | Fault) -> Route:
-    if isinstance(expected, Fault):  # told by the question about the mode itself
-        return Route(pair.way.name, pair.way.mode, Fault(True, expected.message), np.zeros(0))
-    return Route(pair.way.name, pair.way.mode, got, expected)
+def _route(pair: _Pair, got: Array | DerivativeError, expected: Array | DerivativeError) -> ConsistencyPair:
+    if isinstance(expected, DerivativeError):  # reported where the mode itself is checked
+        return ConsistencyPair(pair.way.name, pair.way.mode, DerivativeError(True, expected.message), np.zeros(0))
+    return ConsistencyPair(pair.way.name, pair.way.mode, got, expected)
 
 
-def _batch(held: Held, tangent: Array, clock: Clock) -> Array:
-    """The held point and two tiny perturbations of it that have values wherever it has; else the point again."""
-    moved = directions.lines_of(held.inputs, held.point, tangent[None])
-    ahead, back = moved.room_ahead[0] / 4, moved.room_back[0] / 4
+def _batch(held: FlatFunction, tangent: Array, clock: Clock) -> Array:
+    """The point and two tiny perturbations of it, as far as they have finite values; else the point again."""
+    moved = directions.step_limits(held.inputs, held.point, tangent[None])
+    ahead, back = moved.max_step_forward[0] / 4, moved.max_step_backward[0] / 4
     near = [step * moved.scale[0] for step in ASIDE]
     aside = [min(room, step) * sign for step in near for room, sign in ((back, -1), (ahead, 1))]
     points = np.stack([held.point, *(held.point + step * tangent for step in aside)])

@@ -1,15 +1,15 @@
-"""Does a derivative raise because JAX has none of this mode for the function, or because something is wrong with it?"""
+"""Distinguish AD modes that JAX lacks for a function by design from errors in a derivative."""
 
 from __future__ import annotations
 
 import re
 import traceback
 
-from gradhook.comparison.probe import Fault
+from gradhook.comparison.probe import DerivativeError
 from gradhook.model.errors import in_words
 from gradhook.numerics.jaxpr.frames import Place, users
 
-# What JAX 0.8 to 0.12 says where a mode does not exist by design. Anything else that a derivative raises is a fault.
+# Messages of JAX 0.8 to 0.12 where a mode does not exist by design. Any other error of a derivative is a fault.
 _MISSING = {
     r"can't apply forward-mode (differentiation|autodiff) \(jvp\) to a custom_vjp": "custom_vjp has no forward rule",
     r"Reverse-mode differentiation does not work for lax\.(while_loop|fori_loop)": "a while_loop has no reverse rule",
@@ -23,15 +23,15 @@ _MISSING = {
 }
 
 
-def translate(error: BaseException) -> Fault:
-    """What an exception out of a derivative means."""
+def classify(error: BaseException) -> DerivativeError:
+    """The error of a derivative as a record: missing by design, or an exception and its place."""
     text = str(error)
     for pattern, reason in _MISSING.items():
         if re.search(pattern, text):
-            return Fault(True, reason)
-    return Fault(False, in_words(error), *users_frame(error))
+            return DerivativeError(True, reason)
+    return DerivativeError(False, in_words(error), *users_frame(error))
 
 
 def users_frame(error: BaseException) -> Place:
-    """The user's last frame, else a library's last one that is neither JAX's nor ours; ("", 0) where there is none."""
+    """The user's last frame, else the last of another library; ("", 0) where there is none."""
     return users((frame.filename, frame.lineno or 0) for frame in reversed(traceback.extract_tb(error.__traceback__)))

@@ -1,4 +1,4 @@
-"""Which dtype does the gradient of each differentiated leaf have?"""
+"""The dtype of the gradient of each differentiated leaf."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 import jax
 
 from gradhook.comparison.probe import Label
-from gradhook.numerics.function import Held
+from gradhook.numerics.function import FlatFunction
 
 
-def gradient_dtypes(held: Held) -> list[tuple[Label, str, str]]:
-    """The leaf, its dtype, and that of its gradient by reverse mode; nothing is computed."""
+def gradient_dtypes(held: FlatFunction) -> list[tuple[Label, str, str]]:
+    """Each leaf, its dtype, and the dtype of its gradient by reverse mode; nothing is computed."""
 
     def gradients(moved: list[Any]) -> Any:
         value, pull = jax.vjp(held.replayed.to_leaves, moved)

@@ -1,4 +1,4 @@
-"""Is an input that must be refused refused alike with and without differentiation?"""
+"""Call a function on an input that it must refuse, with and without differentiation."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 
 import jax
 
-from gradhook.comparison.probe import Refusal
+from gradhook.comparison.probe import RaisesResult
 from gradhook.model.results import Mode
-from gradhook.numerics.autodiff.derivative_errors import translate
-from gradhook.numerics.case import Situation
-from gradhook.numerics.function import Arguments
+from gradhook.numerics.autodiff.derivative_errors import classify
+from gradhook.numerics.case import CheckCase
+from gradhook.numerics.function import BoundArguments
 
 
-def refusal(
-    function: Callable[..., Any], arguments: Arguments, situation: Situation, modes: tuple[Mode, ...]
-) -> Refusal:
-    """What happens to an input that must be refused, on every route."""
-    error = situation.error
+def raises_result(
+    function: Callable[..., Any], arguments: BoundArguments, check_case: CheckCase, modes: tuple[Mode, ...]
+) -> RaisesResult:
+    """The error of an input that must be refused, on every route."""
+    error = check_case.error
     assert error is not None
     names = "/".join(e.__name__ for e in (error if isinstance(error, tuple) else (error,)))
     routes: dict[str, str] = {}
@@ -29,16 +29,16 @@ def refusal(
             call()
             routes[route], accepted[route] = "", False
         except Exception as raised:
-            fits = isinstance(raised, error) and re.search(situation.match or "", str(raised)) is not None
-            routes[route], accepted[route] = translate(raised).message, fits
-    expected = names + (f" matching {situation.match!r}" if situation.match else "")
-    return Refusal(expected, routes, accepted)
+            fits = isinstance(raised, error) and re.search(check_case.match or "", str(raised)) is not None
+            routes[route], accepted[route] = classify(raised).message, fits
+    expected = names + (f" matching {check_case.match!r}" if check_case.match else "")
+    return RaisesResult(expected, routes, accepted)
 
 
 def _routes(
-    function: Callable[..., Any], arguments: Arguments, modes: tuple[Mode, ...]
+    function: Callable[..., Any], arguments: BoundArguments, modes: tuple[Mode, ...]
 ) -> dict[str, Callable[[], Any]]:
-    """The ways on which a bad input must be refused alike."""
+    """The calls that must all refuse a bad input: plain, forward mode, reverse mode."""
     moved = [arguments.leaves[place] for place in arguments.moved]
 
     def call(moved: list[Any]) -> Any:

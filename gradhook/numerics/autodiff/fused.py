@@ -1,9 +1,9 @@
-"""How do the programs of a function's first and second derivatives become a single one?
+"""Compile a function's values and its first and second derivatives as one program.
 
-Compiling is what a check costs. All that is asked of a function of ordinary size in any case (values beside the point,
-derivatives in both modes, the same of each first derivative) is traced piece by piece and compiled as one program, in
-which XLA shares what the pieces have in common. A piece that cannot be had is left out: whoever asks for it alone
-hears why.
+Compiling is the main cost of a check. All that is computed of a function of ordinary size in any case (values beside
+the point, derivatives in both modes, the same of each first derivative) is traced piece by piece and compiled as one
+program, in which XLA shares what the pieces have in common. A piece that raises is left out: run alone, it raises
+again.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import jax
@@ -23,9 +24,9 @@ from gradhook.numerics.autodiff.programs import Clock, Function, derivative, mov
 from gradhook.numerics.finite_difference.richardson import Array
 
 QUICK = 0.05
-"""Seconds: a bundle that runs longer is not run again for the sake of one of its pieces."""
+"""Seconds: a program that runs longer is not run again for the sake of one of its pieces."""
 PATIENT = 1.0
-"""Seconds: a bundle that runs longer is not run again for any question."""
+"""Seconds: a program that runs longer is not run again at all."""
 Piece = tuple[str, tuple[Mode, ...]]
 """``"values"``, ``"forward"`` or ``"reverse"`` of the derivative at a path."""
 Group = tuple[str, list[tuple[Mode, ...]]]
@@ -34,8 +35,8 @@ Answers = dict[Piece, Array]
 
 
 @dataclass(frozen=True)
-class Aim:
-    """A derivative of the function: the path to it, seeds on the way, cotangents (r, m) pulled back at its end."""
+class Transform:
+    """A derivative: the path of modes to it, its seeds, and the cotangents (r, m) pulled back at its end."""
 
     path: tuple[Mode, ...]
     seeds: tuple[Array, ...]
@@ -43,75 +44,75 @@ class Aim:
 
 
 @dataclass(frozen=True)
-class Situation:
-    """Where a bundle is run: the point, directions (D, n), abscissae (D, T), large arrays that the function takes."""
+class EvaluationPoint:
+    """The arguments of a run: point, directions (D, n), abscissae (D, T), large arrays."""
 
     point: Array
     vectors: Array
     t: Array
     operands: tuple[Any, ...] = ()
 
-    def is_at(self, other: Situation) -> bool:
-        """Whether derivatives are the same there."""
+    def is_at(self, other: EvaluationPoint) -> bool:
+        """Whether derivatives are the same at the other point."""
         mine, others = (jax.tree.leaves((s.operands, s.point, s.vectors)) for s in (self, other))
         return all(a is b or np.array_equal(a, b, equal_nan=True) for a, b in zip(mine, others, strict=True))
 
 
 @dataclass
-class Bundle:
-    """The pieces of one function; compiled at the first question, run again for another point or other abscissae."""
+class FusedProgram:
+    """Several derivatives of one function, compiled at first use and run again for other points."""
 
     function: Callable[..., Any]
-    aims: tuple[Aim, ...]
+    transforms: tuple[Transform, ...]
     clock: Clock
     _program: Callable[..., Any] | None = None
     _pieces: list[Piece] = field(default_factory=list)
-    _runs: list[tuple[Situation, Answers]] = field(default_factory=list)
+    _runs: list[tuple[EvaluationPoint, Answers]] = field(default_factory=list)
     _seconds: float = 0.0
     _broken: bool = False
 
     @property
     def is_quick(self) -> bool:
-        """Whether the program has run, and so quickly that it may be run again for one more point."""
+        """Whether the program has run so quickly that it may run again for one more point."""
         return bool(self._runs) and not self._broken and self._seconds <= QUICK * len(self._runs)
 
     def visit(self, x: Array, vectors: Array, t: Array, operands: tuple[Any, ...]) -> bool:
-        """Run once more elsewhere, so that what is asked there is answered; refused where a run takes too long."""
+        """Run at another point and keep the results; False where a run takes too long."""
         if self._runs and not self._broken:
             if self._seconds > PATIENT * len(self._runs):
                 return False
-            self._run(Situation(x, vectors, t, operands))
+            self._run(EvaluationPoint(x, vectors, t, operands))
         return True
 
     def answer(
         self, name: str, path: tuple[Mode, ...], x: Array, vectors: Array, t: Array, operands: tuple[Any, ...]
     ) -> Array | None:
-        """What a piece gives in a situation; None if it has to be asked alone."""
-        piece, situation = (name, path), Situation(x, vectors, t, operands)
-        if self._broken or all(aim.path != piece[1] for aim in self.aims):
+        """The result of one piece at a point; None if it has to run alone."""
+        piece, point = (name, path), EvaluationPoint(x, vectors, t, operands)
+        if self._broken or all(transform.path != piece[1] for transform in self.transforms):
             return None
         for before, answers in self._runs:
-            if before.is_at(situation) and (piece[0] != "values" or np.array_equal(before.t, situation.t)):
+            if before.is_at(point) and (piece[0] != "values" or np.array_equal(before.t, point.t)):
                 return answers.get(piece)
         if self._runs and (piece not in self._runs[0][1] or self._seconds > QUICK * len(self._runs)):
             return None
-        return self._run(situation).get(piece)
+        return self._run(point).get(piece)
 
-    def _run(self, situation: Situation) -> Answers:
-        which = np.repeat(np.arange(len(situation.vectors)), situation.t.shape[1])
-        given = (situation.operands, situation.point, situation.vectors, (which, situation.t.ravel()))
-        arguments = (*given, [(aim.seeds, aim.cotangents) for aim in self.aims])
+    def _run(self, point: EvaluationPoint) -> Answers:
+        which = np.repeat(np.arange(len(point.vectors)), point.t.shape[1])
+        given = (point.operands, point.point, point.vectors, (which, point.t.ravel()))
+        arguments = (*given, [(transform.seeds, transform.cotangents) for transform in self.transforms])
         try:
             program = self._ready(arguments)
             started = time.perf_counter()
             found = jax.device_get(program(*arguments))
-        except Exception:  # each piece alone tells what is wrong with it
+        except Exception:  # each piece, run alone, raises again
             self._broken = True
             return {}
         self._seconds += time.perf_counter() - started
         self.clock.run += time.perf_counter() - started
         answers = {piece: np.asarray(v, np.float64) for piece, v in zip(self._pieces, found, strict=True)}
-        self._runs.append((situation, answers))
+        self._runs.append((point, answers))
         return answers
 
     def _ready(self, arguments: tuple[Any, ...]) -> Callable[..., Any]:
@@ -122,18 +123,18 @@ class Bundle:
         return self._program
 
     def _compiled(self, arguments: tuple[Any, ...]) -> Callable[..., Any]:
-        """All pieces in one program, or without a mode that the function lacks, or those that can be had alone."""
+        """All pieces in one program; else without a mode that the function lacks; else those that lower alone."""
         for lacking in (None, "fwd", "rev"):
             try:
                 return self._program_of(self._groups(lacking), arguments)
-            except Exception:  # told again, to whoever asks for the piece that raises it
+            except Exception:  # the piece that raises does so again when it runs alone
                 continue
         alone = [(kind, [path]) for kind, paths in self._groups(None) for path in paths]
         return self._program_of([one for one in alone if self._lowers(one, arguments)], arguments)
 
     def _groups(self, lacking: Mode | None) -> list[Group]:
-        """Pieces that are traced together, without those that need a mode."""
-        paths = [aim.path for aim in self.aims if lacking not in aim.path]
+        """Pieces that are traced together, without those that need the lacking mode."""
+        paths = [transform.path for transform in self.transforms if lacking not in transform.path]
         return [(kind, paths) for kind in _PIECES if kind != _KINDS.get(lacking or "")]
 
     def _program_of(self, groups: list[Group], arguments: tuple[Any, ...]) -> Callable[..., Any]:
@@ -149,11 +150,11 @@ class Bundle:
         return True
 
     def _outputs(self, groups: list[Group], operands: Any, x: Any, vectors: Any, t: Any, seeds: Any) -> list[Any]:
-        base = _once(lambda y: self.function(operands, y) if operands else self.function(y), x)
+        base = _once(partial(self.function, operands) if operands else self.function, x)
         outputs: list[Any] = []
         for kind, paths in groups:
-            chosen = [k for k, aim in enumerate(self.aims) if aim.path in paths]
-            each = [derivative(base, self.aims[k].path, seeds[k][0]) for k in chosen]
+            chosen = [k for k, transform in enumerate(self.transforms) if transform.path in paths]
+            each = [derivative(base, self.transforms[k].path, seeds[k][0]) for k in chosen]
             outputs += _PIECES[kind](each, x, vectors, t, [seeds[k][1] for k in chosen])
         return outputs
 

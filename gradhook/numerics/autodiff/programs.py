@@ -1,9 +1,9 @@
-"""Which compiled programs does a study run, and what do they cost?
+"""The compiled programs of a comparison, and the time that they take.
 
 Three programs for each function of vectors: its values along lines, its forward-mode and its reverse-mode derivatives;
-those of a small function come from one bundle.
+those of a small function come from one fused program.
 Points and directions are walked with ``jax.lax.map``: one copy of the function in each program, and no batching rule of
-the user's in the way. Functions that cannot be traced (Python control flow on values) are walked eagerly.
+the user's involved. Functions that cannot be traced (Python control flow on values) are walked eagerly.
 """
 
 from __future__ import annotations
@@ -66,17 +66,17 @@ def _pulled(function: Function, cotangent: Any) -> Function:
 
 
 def moved(x: Any, t: Any, vector: Any) -> Any:
-    """The point moved by ``t`` along a direction; what the direction leaves alone stays as it is, also for t = nan."""
+    """The point moved by ``t`` along a direction; unmoved coordinates stay the same, also for t = nan."""
     return x + jnp.where(vector == 0, 0.0, t * vector)
 
 
-class Together(Protocol):
-    """What was computed together with other programs of the same function."""
+class SharedProgram(Protocol):
+    """A program that computes several results of the same function."""
 
     def answer(
         self, name: str, path: tuple[Mode, ...], x: Array, vectors: Array, t: Array, operands: tuple[Any, ...]
     ) -> Array | None:
-        """What the program ``name`` gives; None if it has to be run alone."""
+        """The result of the program ``name``; None if it has to run alone."""
 
 
 @dataclass
@@ -84,21 +84,21 @@ class Programs:
     """The programs of one function at one path; compiled when first run, then kept.
 
     Some functions take ``operands`` first, large arrays that a program must not hold as constants. ``t`` are the
-    abscissae (D, T) at which values are asked, with which a bundle computes derivatives in one go.
+    abscissae (D, T) of the values, with which a fused program computes derivatives in one go.
     """
 
     function: Callable[..., Any]
     path: tuple[Mode, ...]
     clock: Clock
     traceable: bool = True
-    bundle: Together | None = None
+    fused: SharedProgram | None = None
     _compiled: dict[str, Any] = field(default_factory=dict)
 
     def values(
         self, x: Array, seeds: tuple[Array, ...], vectors: Array, t: Array, operands: tuple[Any, ...] = ()
     ) -> Array:
         """Values (D, T, m) at ``x + t v`` for directions (D, n) and abscissae (D, T)."""
-        flat = self._bundled("values", x, vectors, t, operands)
+        flat = self._from_fused("values", x, vectors, t, operands)
         if flat is None:
             flat = self._values(x, seeds, vectors, t, operands)
         return np.asarray(flat.reshape(*t.shape, -1), dtype=np.float64)
@@ -121,7 +121,7 @@ class Programs:
         t: Array | None = None,
     ) -> Array:
         """Forward-mode derivatives (D, m) along directions (D, n)."""
-        if (found := self._bundled("forward", x, vectors, t, operands)) is not None:
+        if (found := self._from_fused("forward", x, vectors, t, operands)) is not None:
             return found
 
         def program(operands: Any, x: Any, seeds: Any, vectors: Any) -> Any:
@@ -140,7 +140,7 @@ class Programs:
         t: Array | None = None,
     ) -> Array:
         """Reverse-mode derivatives (r, n) for cotangents (r, m)."""
-        if vectors is not None and (found := self._bundled("reverse", x, vectors, t, operands)) is not None:
+        if vectors is not None and (found := self._from_fused("reverse", x, vectors, t, operands)) is not None:
             return found
 
         def program(operands: Any, x: Any, seeds: Any, cotangents: Any) -> Any:
@@ -150,10 +150,12 @@ class Programs:
 
         return self._run("reverse", program, operands, x, seeds, cotangents)
 
-    def _bundled(self, name: str, x: Array, vectors: Array, t: Array | None, operands: tuple[Any, ...]) -> Array | None:
-        if self.bundle is None or t is None:
+    def _from_fused(
+        self, name: str, x: Array, vectors: Array, t: Array | None, operands: tuple[Any, ...]
+    ) -> Array | None:
+        if self.fused is None or t is None:
             return None
-        return self.bundle.answer(name, self.path, x, vectors, t, operands)
+        return self.fused.answer(name, self.path, x, vectors, t, operands)
 
     def _held(self, operands: Any) -> Function:
         return (lambda x: self.function(operands, x)) if operands else self.function

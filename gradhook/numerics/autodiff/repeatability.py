@@ -10,34 +10,34 @@ import jax.numpy as jnp
 import numpy as np
 
 from gradhook.comparison.judge import ADJOINT
-from gradhook.comparison.probe import Route
+from gradhook.comparison.probe import ConsistencyPair
 from gradhook.numerics.autodiff import rounding
 from gradhook.numerics.autodiff.programs import Clock, timed
-from gradhook.numerics.function import Held
+from gradhook.numerics.function import FlatFunction
 from gradhook.numerics.jaxpr.traverse import equations
 
 
-def repeated(held: Held, clock: Clock) -> list[Route]:
-    """The value of a second trace and run beside that of the first: what is drawn or counted in Python differs."""
+def repeated(held: FlatFunction, clock: Clock) -> list[ConsistencyPair]:
+    """The value of a second trace and run beside that of the first, where they could differ."""
     x = jnp.asarray(held.point)
     if not held.traceable:
         first, second = (np.asarray(held.call(x), dtype=np.float64) for _ in range(2))
-        return [Route("called again", None, second, first)]
+        return [ConsistencyPair("called again", None, second, first)]
     again = jax.make_jaxpr(lambda leaves: held.to_leaves(leaves))(held.inputs.structs())
     if not _calls_out(held) and _same_program(held.leaf_jaxpr, again):
         return []
     first, second = (timed(clock, lambda y: held.call(y), x) for _ in range(2))
-    return [_rounded(Route("traced again", None, second, first), held)]
+    return [_rounded(ConsistencyPair("traced again", None, second, first), held)]
 
 
-def _rounded(route: Route, held: Held) -> Route:
-    """With the rounding of the value where the two differ; a callback may give other numbers each time it is run."""
+def _rounded(route: ConsistencyPair, held: FlatFunction) -> ConsistencyPair:
+    """Add the rounding of the value where the two differ; callbacks may give other numbers on each run."""
     if not route.wrong(ADJOINT).any() or _calls_out(held):
         return route
     return replace(route, allowed=rounding.of(held.call, held.point))
 
 
-def _calls_out(held: Held) -> bool:
+def _calls_out(held: FlatFunction) -> bool:
     return any("callback" in equation.primitive.name for equation in equations(held.jaxpr))
 
 
@@ -60,8 +60,8 @@ def _is_key(value: Any) -> bool:
     return jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
 
 
-def reused_keys(held: Held) -> str:
-    """The first line of JAX's complaint about a PRNG key that is used twice; empty if there is none."""
+def reused_keys(held: FlatFunction) -> str:
+    """The first line of JAX's error about a PRNG key that is used twice; empty if there is none."""
     if not held.traceable:
         return ""
     if not any(equation.primitive.name.startswith("random_") for equation in equations(held.jaxpr)):

@@ -54,7 +54,7 @@ Pair = tuple[Any, Any]
 
 
 def of(function: Callable[..., Any], *arguments: Any, inputs: bool = False, underflow: bool = False) -> Array:
-    """How far rounding may move the one array that ``function`` returns; 0 where nothing can be learnt.
+    """The rounding of the one array that ``function`` returns; 0 where it cannot be estimated.
 
     ``inputs``: the floating arguments are rounded numbers themselves. ``underflow``: products and quotients near the
     smallest normal number are off by as much as that, for smaller ones may be flushed to 0.
@@ -129,7 +129,7 @@ class _Disturbance:
         return lax.mul(value, lax.convert_element_type(factors, value.dtype))
 
     def flushed(self, value: Any, operands: Sequence[Any]) -> Any:
-        """A product or quotient of numbers that are not 0, off by the smallest normal number where it is that small."""
+        """A product or quotient, off by the smallest normal number where it is that small and not 0."""
         if not self.underflow or value.dtype != np.float64:
             return value
         real = [jnp.isfinite(operand) & (operand != 0) for operand in operands]
@@ -163,7 +163,7 @@ def _mixed(index: Any) -> Any:
 
 def _run(jaxpr: Any, values: Sequence[Pair], disturb: _Disturbance) -> list[Pair]:
     """The results of a closed jaxpr, plain and disturbed."""
-    body = traverse.opened(jaxpr)
+    body = traverse.open_jaxpr(jaxpr)
     known: dict[Any, Pair] = dict(zip(body.invars, values, strict=True))
     known |= {var: (c, c) for var, c in zip(body.constvars, traverse.constants(jaxpr), strict=True)}
 
@@ -183,7 +183,7 @@ def _equation(equation: Any, values: list[Pair], disturb: _Disturbance) -> list[
         return special(equation, values, disturb)
     code = traverse.primal_code(equation)
     code = next(traverse.inner(equation), None) if code is None and name in _CALLS else code
-    if code is not None and len(traverse.opened(code).invars) == len(values):
+    if code is not None and len(traverse.open_jaxpr(code).invars) == len(values):
         return _run(code, values, disturb)
     plain = traverse.bind(equation, [value for value, _ in values])
     if name in _STEPS or not any(map(_full, plain)):
@@ -201,7 +201,7 @@ def _equation(equation: Any, values: list[Pair], disturb: _Disturbance) -> list[
 
 
 def _full(value: Any) -> bool:
-    """Whether a number has all 53 bits: one of fewer is taken as it is, lest its coarse rounding excuse anything."""
+    """Whether a number has all 53 bits; narrower ones are not disturbed, or their rounding would excuse anything."""
     return value.dtype in (jnp.float64, jnp.complex128)
 
 
@@ -228,7 +228,7 @@ def _scan(equation: Any, values: list[Pair], disturb: _Disturbance) -> list[Pair
 
 
 def _while(equation: Any, values: list[Pair], disturb: _Disturbance) -> list[Pair]:
-    """Both walk as often as the undisturbed one says."""
+    """Run both loops for as many steps as the undisturbed one takes."""
     of_test, of_body = equation.params["cond_nconsts"], equation.params["body_nconsts"]
     test, body = equation.params["cond_jaxpr"], equation.params["body_jaxpr"]
     asked, held = values[:of_test], values[of_test : of_test + of_body]

@@ -19,10 +19,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from gradhook.model.results import Mode
-from gradhook.numerics.function import Held
+from gradhook.numerics.function import FlatFunction
 from gradhook.numerics.jaxpr.traverse import definition, equations, inner, of_jax, primal_code
 
-Question = Callable[[Any, Any, Any, Any], Any]
+PointProgram = Callable[[Any, Any, Any, Any], Any]
 """Of a point (n,), a batch of points (3, n), a tangent (n,) and a cotangent (m,)."""
 _UNKNOWN = "call_hi_primitive"
 """A rule of which nothing is known: it may do anything."""
@@ -34,23 +34,23 @@ _WRAPPERS = "custom_derivatives.py"
 
 
 @dataclass(frozen=True)
-class Way:
+class ProgramPair:
     """One comparison: two programs that must give the same."""
 
     name: str
     mode: Mode | None
-    got: Question
-    expected: Question
+    got: PointProgram
+    expected: PointProgram
 
 
-def ways(held: Held, modes: tuple[Mode, ...]) -> Iterator[Way]:
-    """Every way that code of a user could make differ; none where no such code takes part."""
+def ways(held: FlatFunction, modes: tuple[Mode, ...]) -> Iterator[ProgramPair]:
+    """Every pair of programs that a user's code could make differ; none where no such code takes part."""
     own = [e for e in equations(held.jaxpr) if _named(e, _PARTAKING) and _is_of_a_user(e)]
     if not own:
         return
     yield from _mapped(held, modes)
     if "fwd" in modes and any(_named(e, _FORWARD) for e in own):
-        yield Way("by linearize", "fwd", lambda x, _, t, w: jax.linearize(held.call, x)[1](t), forward(held))
+        yield ProgramPair("by linearize", "fwd", lambda x, _, t, w: jax.linearize(held.call, x)[1](t), forward(held))
     if any(e.params.get("symbolic_zeros") or _named(e, (_UNKNOWN,)) for e in own):
         yield from _alone(held, modes)
 
@@ -65,25 +65,25 @@ def _is_of_a_user(equation: Any) -> bool:
     return not paths or not all(of_jax(path) and not path.endswith(_WRAPPERS) for path in paths)
 
 
-def forward(held: Held) -> Question:
+def forward(held: FlatFunction) -> PointProgram:
     """The derivative along the tangent."""
     return lambda x, _, t, w: jax.jvp(held.call, (x,), (t,))[1]
 
 
-def reverse(held: Held) -> Question:
+def reverse(held: FlatFunction) -> PointProgram:
     """The gradient for the cotangent."""
     return lambda x, _, t, w: jax.vjp(held.call, x)[1](w)[0]
 
 
-def _mapped(held: Held, modes: tuple[Mode, ...]) -> Iterator[Way]:
-    questions: dict[Mode | None, Question] = {None: lambda x, _, t, w: held.call(x)}
+def _mapped(held: FlatFunction, modes: tuple[Mode, ...]) -> Iterator[ProgramPair]:
+    questions: dict[Mode | None, PointProgram] = {None: lambda x, _, t, w: held.call(x)}
     questions |= {mode: ask(held) for mode, ask in (("fwd", forward), ("rev", reverse)) if mode in modes}
     for mode, ask in questions.items():
         if _is_batched_by_a_user(held, ask):
-            yield Way("under vmap", mode, _by(jax.vmap, ask), _by(_in_a_loop, ask))
+            yield ProgramPair("under vmap", mode, _by(jax.vmap, ask), _by(_in_a_loop, ask))
 
 
-def _is_batched_by_a_user(held: Held, ask: Question) -> bool:
+def _is_batched_by_a_user(held: FlatFunction, ask: PointProgram) -> bool:
     x = jnp.asarray(held.point)
     try:
         program = jax.make_jaxpr(lambda x, w: ask(x, None, x, w))(x, jnp.ones(held.outputs.size))
@@ -92,7 +92,7 @@ def _is_batched_by_a_user(held: Held, ask: Question) -> bool:
     return any(_named(e, _BATCHING) and _is_of_a_user(e) for e in equations(program))
 
 
-def _by(mapping: Callable[[Any], Any], ask: Question) -> Question:
+def _by(mapping: Callable[[Any], Any], ask: PointProgram) -> PointProgram:
     return lambda x, batch, t, w: mapping(lambda y: ask(y, None, t, w))(batch)
 
 
@@ -100,22 +100,22 @@ def _in_a_loop(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda batch: jax.lax.map(function, batch)
 
 
-def _alone(held: Held, modes: tuple[Mode, ...]) -> Iterator[Way]:
-    """Each argument differentiated alone: the others are constants then, which a rule may treat in its own way."""
+def _alone(held: FlatFunction, modes: tuple[Mode, ...]) -> Iterator[ProgramPair]:
+    """Differentiate each argument alone: the others are constants, which a rule may treat specially."""
     arguments = list(dict.fromkeys(leaf.argument for leaf in held.inputs.leaves))
     for name in arguments if len(arguments) > 1 else ():
         part = _Part(held, [leaf.argument == name for leaf in held.inputs.leaves])
         if "fwd" in modes:
-            yield Way(f"{name} alone", "fwd", part.forward, part.masked)
+            yield ProgramPair(f"{name} alone", "fwd", part.forward, part.masked)
         if "rev" in modes:
-            yield Way(f"{name} alone", "rev", part.reverse, part.of_all)
+            yield ProgramPair(f"{name} alone", "rev", part.reverse, part.of_all)
 
 
 @dataclass(frozen=True)
 class _Part:
     """The function of some of its leaves, with the others constant."""
 
-    held: Held
+    held: FlatFunction
     chosen: list[bool]
 
     @property

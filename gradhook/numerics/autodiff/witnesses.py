@@ -1,4 +1,4 @@
-"""Prove derivatives of 0 and ask the complex step, where differences cannot resolve an element."""
+"""Prove derivatives of 0 and run the complex step, where differences cannot resolve an element."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from gradhook.comparison.judge import Array, Flags
-from gradhook.comparison.probe import Fault, Witness
+from gradhook.comparison.probe import ComplexStep, DerivativeError
 from gradhook.model.results import Mode
 from gradhook.numerics.autodiff import rounding
-from gradhook.numerics.autodiff.derivatives import Laboratory
+from gradhook.numerics.autodiff.derivatives import Differentiator
 from gradhook.numerics.autodiff.programs import derivative
 from gradhook.numerics.complex_step.witness_program import complex_step
 from gradhook.numerics.finite_difference import adaptive
@@ -28,52 +28,52 @@ _DECIDING = frozenset({
 """Equations that may hide a nan: they turn floats into decisions, or order them."""
 
 
-def independent(laboratory: Laboratory, path: tuple[Mode, ...], mode: Mode) -> Flags:
+def independent(differentiator: Differentiator, path: tuple[Mode, ...], mode: Mode) -> Flags:
     """Elements (D, columns) whose output provably does not depend on the inputs that move.
 
     No floating data flows between their leaves; or the output stays the same, to the last bit, whatever the moved
     inputs are: nan and both infinities. A nan goes through every arithmetic operation, so what it does not reach does
     not depend on it. Functions that compare floats, or call out, may hide it and prove nothing this way.
     """
-    proven = _by_equations(laboratory, path, mode)
-    if not laboratory.held.traceable or not _carries_nan(laboratory, path):
+    proven = _by_equations(differentiator, path, mode)
+    if not differentiator.held.traceable or not _carries_nan(differentiator, path):
         return proven
-    return np.asarray(proven | indifferent(laboratory, path, mode))
+    return np.asarray(proven | unaffected_by_nan(differentiator, path, mode))
 
 
-def indifferent(laboratory: Laboratory, path: tuple[Mode, ...], mode: Mode) -> Flags:
-    """Elements (D, columns) whose output stays the same to the last bit for nan and both infinities.
+def unaffected_by_nan(differentiator: Differentiator, path: tuple[Mode, ...], mode: Mode) -> Flags:
+    """Elements (D, columns) whose output is the same, bit for bit, for nan and both infinities.
 
-    Nothing is asked of a function that loops until floats satisfy a condition, which a nan may never do.
+    All False for a function that loops until floats satisfy a condition, which a nan may never do.
     """
-    columns = _columns(laboratory, path, mode)
-    t = np.zeros_like(adaptive.abscissae(laboratory.view.directions.lines))
+    columns = _columns(differentiator, path, mode)
+    t = np.zeros_like(adaptive.abscissae(differentiator.projection.directions.limits))
     nothing = np.zeros((len(t), columns.stop - columns.start), dtype=bool)
-    if not laboratory.held.traceable or _loops(laboratory, path):
+    if not differentiator.held.traceable or _loops(differentiator, path):
         return nothing
     t[:, 1], t[:, 2], t[:, 3] = np.nan, np.inf, -np.inf
     try:
         with np.errstate(all="ignore"):
-            values = laboratory.values(path, t)[..., columns]
+            values = differentiator.values(path, t)[..., columns]
     except Exception:  # code outside JAX may refuse a nan
         return nothing
     return np.asarray((values[:, 1:4] == values[:, :1]).all(axis=1))
 
 
-def _loops(laboratory: Laboratory, path: tuple[Mode, ...]) -> bool:
-    return any(equation.primitive.name == "while" for equation in equations(_jaxpr(laboratory, path, 0)))
+def _loops(differentiator: Differentiator, path: tuple[Mode, ...]) -> bool:
+    return any(equation.primitive.name == "while" for equation in equations(_jaxpr(differentiator, path, 0)))
 
 
-def _by_equations(laboratory: Laboratory, path: tuple[Mode, ...], mode: Mode) -> Flags:
-    """Pairs of leaves between which no floating data flows, for every element of a study."""
-    study = laboratory.study(path)
-    if isinstance(study, Fault):
+def _by_equations(differentiator: Differentiator, path: tuple[Mode, ...], mode: Mode) -> Flags:
+    """Elements of a comparison between whose leaves no floating data flows."""
+    comparison = differentiator.comparison(path)
+    if isinstance(comparison, DerivativeError):
         return np.zeros((0, 0), dtype=bool)
-    return laboratory.dependence.independent(path, study.input_labels, study.column_labels(mode))
+    return differentiator.dependence.independent(path, comparison.input_labels, comparison.column_labels(mode))
 
 
-def _carries_nan(laboratory: Laboratory, path: tuple[Mode, ...]) -> bool:
-    return not any(_decides(equation) for equation in equations(_jaxpr(laboratory, path, 0)))
+def _carries_nan(differentiator: Differentiator, path: tuple[Mode, ...]) -> bool:
+    return not any(_decides(equation) for equation in equations(_jaxpr(differentiator, path, 0)))
 
 
 def _decides(equation: Any) -> bool:
@@ -86,84 +86,95 @@ def _decides(equation: Any) -> bool:
     return floats and name in _DECIDING
 
 
-def _columns(laboratory: Laboratory, path: tuple[Mode, ...], mode: Mode) -> slice:
-    """The columns of a study's numbers that a mode claims."""
-    _, outputs = laboratory.seeds(path)
-    weights = laboratory.weights(path, outputs)
+def _columns(differentiator: Differentiator, path: tuple[Mode, ...], mode: Mode) -> slice:
+    """The columns of a comparison that belong to a mode."""
+    _, outputs = differentiator.seeds(path)
+    weights = differentiator.weights(path, outputs)
     if mode == "rev" and len(weights):
         return slice(len(outputs), len(outputs) + len(weights))
     return slice(0, len(outputs))
 
 
-def witness(laboratory: Laboratory, path: tuple[Mode, ...]) -> Witness | None:
-    """The complex step of the function, or of its derivative at a path, for all columns; None if it is refused."""
-    if not laboratory.held.traceable:
+def witness(differentiator: Differentiator, path: tuple[Mode, ...]) -> ComplexStep | None:
+    """The complex step of the function, or of its derivative at a path; None if it is not available."""
+    if not differentiator.held.traceable:
         return None
     try:
-        found = _large(laboratory, path) if len(laboratory.view.operands) > 1 else _small(laboratory, path)
+        found = (
+            _large(differentiator, path)
+            if len(differentiator.projection.operands) > 1
+            else _small(differentiator, path)
+        )
     except Exception:  # a second opinion that cannot be had is none; the first stands as it is
         return None
     if found is None:
         return None
-    _, outputs = laboratory.seeds(path)
-    weights = laboratory.weights(path, outputs)
+    _, outputs = differentiator.seeds(path)
+    weights = differentiator.weights(path, outputs)
     if not len(weights):
         return found
     with np.errstate(all="ignore"):
         value = np.concatenate([found.value, found.value @ weights.T], axis=1)
         error = np.concatenate([found.error, found.error @ np.abs(weights).T], axis=1)
-    return Witness(value, error, found.reason)
+    return ComplexStep(value, error, found.reason)
 
 
-def _small(laboratory: Laboratory, path: tuple[Mode, ...]) -> Witness:
-    step = complex_step(_jaxpr(laboratory, path, 0), laboratory.view.point, laboratory.view.directions.vectors)
-    return Witness(step.value, step.error, step.reason)
+def _small(differentiator: Differentiator, path: tuple[Mode, ...]) -> ComplexStep:
+    step = complex_step(
+        _jaxpr(differentiator, path, 0), differentiator.projection.point, differentiator.projection.directions.vectors
+    )
+    return ComplexStep(step.value, step.error, step.reason)
 
 
-def _large(laboratory: Laboratory, path: tuple[Mode, ...]) -> Witness | None:
-    """Of a function of very many inputs: along its directions, written out."""
-    view, held = laboratory.view, laboratory.held
-    rows = len(view.directions.vectors)
+def _large(differentiator: Differentiator, path: tuple[Mode, ...]) -> ComplexStep | None:
+    """The complex step of a function of very many inputs, along explicit directions."""
+    projection, held = differentiator.projection, differentiator.held
+    rows = len(projection.directions.vectors)
     if path or rows * held.inputs.size > LARGEST:
         return None
-    jaxpr = jax.make_jaxpr(lambda x: view.see(held.call(x)))(held.point)
-    vectors = np.stack([view.explicit(row) for row in range(rows)])
+    jaxpr = jax.make_jaxpr(lambda x: projection.project_outputs(held.call(x)))(held.point)
+    vectors = np.stack([projection.direction(row) for row in range(rows)])
     step = complex_step(jaxpr, held.point, vectors)
-    return Witness(step.value, step.error, step.reason)
+    return ComplexStep(step.value, step.error, step.reason)
 
 
-def roundoff(laboratory: Laboratory, path: tuple[Mode, ...], mode: Mode | None, inputs: bool = False) -> Array | float:
-    """How far rounding may move the claims of a mode, (D, columns), as random rounding shows it; of None, the value.
+def roundoff(
+    differentiator: Differentiator, path: tuple[Mode, ...], mode: Mode | None, inputs: bool = False
+) -> Array | float:
+    """The rounding of a mode's derivative, (D, columns), by random rounding; for mode None, of the value.
 
     The derivative program itself is disturbed, rules and all: a claim may be a small difference of large terms that a
     rounded input does not move; with ``inputs`` these are rounded, too. 0 where that cannot be had.
     """
-    view = laboratory.view
-    if not laboratory.held.traceable or len(view.directions.vectors) * laboratory.held.inputs.size > LARGEST:
+    projection = differentiator.projection
+    if (
+        not differentiator.held.traceable
+        or len(projection.directions.vectors) * differentiator.held.inputs.size > LARGEST
+    ):
         return 0.0
-    _, cotangents = laboratory.claimed(path)
-    parts = [(program(laboratory, path, operands), vectors) for operands, vectors, _ in view.parts()]
+    _, cotangents = differentiator.claimed(path)
+    parts = [(program(differentiator, path, operands), vectors) for operands, vectors, _ in projection.parts()]
     if mode is None:
-        return rounding.of(parts[0][0], view.point, inputs=inputs)
+        return rounding.of(parts[0][0], projection.point, inputs=inputs)
     if mode == "fwd":
-        return _joined([rounding.of_forward(f, view.point, vectors, inputs) for f, vectors in parts])
-    return _joined([rounding.of_reverse(f, view.point, vectors, cotangents, inputs) for f, vectors in parts])
+        return _joined([rounding.of_forward(f, projection.point, vectors, inputs) for f, vectors in parts])
+    return _joined([rounding.of_reverse(f, projection.point, vectors, cotangents, inputs) for f, vectors in parts])
 
 
 def _joined(parts: list[Array]) -> Array | float:
-    """The rows of all parts; 0 where one could not be had."""
+    """The rows of all parts; 0 where one is missing."""
     return np.concatenate(parts) if all(part.ndim > 1 for part in parts) else 0.0
 
 
-def program(laboratory: Laboratory, path: tuple[Mode, ...], operands: tuple[Any, ...]) -> Any:
+def program(differentiator: Differentiator, path: tuple[Mode, ...], operands: tuple[Any, ...]) -> Any:
     """The function, or its derivative at a path, as a function of the point alone."""
-    seeds, _ = laboratory.seeds(path)
-    call = laboratory.view.call
+    seeds, _ = differentiator.seeds(path)
+    call = differentiator.projection.call
     base = (lambda x: call(operands, x)) if operands else call
     return derivative(base, path, seeds) if path else base
 
 
-def _jaxpr(laboratory: Laboratory, path: tuple[Mode, ...], row: int) -> Any:
+def _jaxpr(differentiator: Differentiator, path: tuple[Mode, ...], row: int) -> Any:
     """The equations of the function at a path, as seen along one row of directions."""
-    view = laboratory.view
-    return jax.make_jaxpr(program(laboratory, path, view.operands[row]))(view.point)
+    projection = differentiator.projection
+    return jax.make_jaxpr(program(differentiator, path, projection.operands[row]))(projection.point)

@@ -1,4 +1,4 @@
-"""Which results of a jaxpr depend on the input, decided from its equations before anything is run."""
+"""Find the results of a jaxpr that depend on its inputs, from its equations alone."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def called(equation: Any) -> Any | None:
 
 
 def _expanded(equation: Any) -> Any:
-    """What a primitive made of others (``searchsorted`` since JAX 0.12) is made of."""
+    """The jaxpr of a primitive composed of others (``searchsorted`` since JAX 0.12)."""
     made = equation.params["_prim"]
 
     def flat(*values: Any) -> list[Any]:
@@ -39,8 +39,8 @@ def _expanded(equation: Any) -> Any:
 
 
 def moves(jaxpr: Any, inputs: Sequence[bool]) -> Moves:
-    """Which outputs of a jaxpr depend on inputs that move."""
-    body = traverse.opened(jaxpr)
+    """Flags of the outputs of a jaxpr that depend on moving inputs."""
+    body = traverse.open_jaxpr(jaxpr)
     moving = {var for var, moved in zip(body.invars, inputs, strict=True) if moved}
     for equation in body.eqns:
         found = of_equation(equation, [_is_in(atom, moving) for atom in equation.invars])
@@ -49,7 +49,7 @@ def moves(jaxpr: Any, inputs: Sequence[bool]) -> Moves:
 
 
 def of_equation(equation: Any, inputs: Sequence[bool]) -> Moves:
-    """Which outputs of an equation depend on inputs that move."""
+    """Flags of the outputs of an equation that depend on moving inputs."""
     name, code = equation.primitive.name, called(equation)
     if not any(inputs) or name in PLAIN:
         return [False] * len(equation.outvars)
@@ -73,7 +73,7 @@ def of_equation(equation: Any, inputs: Sequence[bool]) -> Moves:
 
 
 def of_scan(equation: Any, inputs: Sequence[bool]) -> tuple[Moves, Moves]:
-    """Which carries and which stacked outputs of a scan depend on the input, after any number of turns."""
+    """Flags of a scan's carries and stacked outputs that depend on moving inputs, after any number of steps."""
     constants, carries = traverse.scan_counts(equation)
     carry = list(inputs[constants : constants + carries])
     while True:
@@ -85,7 +85,7 @@ def of_scan(equation: Any, inputs: Sequence[bool]) -> tuple[Moves, Moves]:
 
 
 def of_while(equation: Any, inputs: Sequence[bool]) -> Moves:
-    """Which carries of a while loop depend on the input, after any number of turns."""
+    """Flags of the carries of a while loop that depend on moving inputs, after any number of steps."""
     before, constants = equation.params["cond_nconsts"], equation.params["body_nconsts"]
     carry = list(inputs[before + constants :])
     while True:

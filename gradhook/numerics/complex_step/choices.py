@@ -28,7 +28,7 @@ def step(rounding: Rounding, equation: Any, values: list[Any]) -> list[Any]:
 
 
 def compare(rounding: Rounding, equation: Any, values: list[Any]) -> list[Any]:
-    """By the real parts; undecided where these are equal and part along the direction."""
+    """Compare the real parts; undecided where they are equal and part along the direction."""
     a, b = values
     (y,) = traverse.bind(equation, [real(a), real(b)])
     return [Stepped(y, nowhere((real(a) == real(b)) & (imag(a) != imag(b)), jnp.zeros(y.shape)))]

@@ -1,4 +1,4 @@
-"""An evaluator of jaxprs on stepped values: calls, branches and loops are walked, the rest goes by rules.
+"""Evaluate jaxprs on stepped values: walk calls, branches and loops, and apply rules to all else.
 
 Custom rules are opened: the code under them is run. What no rule is known for gets an unknown derivative.
 """
@@ -27,7 +27,7 @@ _EXACT = frozenset(
 _COUNTS = frozenset({"reduce_sum", "cumsum", "dot_general", "reduce_prod", "cumprod"})
 """Primitives whose result is exact where the operands are whole numbers, as a count that becomes an index is."""
 _OUTSIDE = ("callback", "ffi", "custom_call")
-"""Parts of the names of primitives that run code outside JAX, which may be asked for only as often as the user does."""
+"""Parts of the names of primitives that run code outside JAX; it must not run more often than in the user's call."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Evaluation:
 
     def run(self, jaxpr: Any, arguments: Sequence[Any], around: Place = ("", 0)) -> list[Any]:
         """The outputs of a closed jaxpr, stepped where they depend on stepped arguments."""
-        body = traverse.opened(jaxpr)
+        body = traverse.open_jaxpr(jaxpr)
         values = dict(zip(body.constvars, traverse.constants(jaxpr), strict=True))
         values |= dict(zip(body.invars, arguments, strict=True))
         for equation in body.eqns:
@@ -146,7 +146,7 @@ def _counts(values: Sequence[Any]) -> Any:
 
 
 def _as(values: Sequence[Any], active: Sequence[bool]) -> list[Any]:
-    """The values, stepped where ``active`` says so, as every branch and turn has to have them."""
+    """The values, stepped where ``active`` is True, as every branch and turn must return them."""
     return [stepped(value) if moved else jnp.asarray(value) for value, moved in zip(values, active, strict=True)]
 
 

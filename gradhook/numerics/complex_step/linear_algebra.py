@@ -17,7 +17,7 @@ from gradhook.numerics.jaxpr import traverse
 
 
 def cholesky(rounding: Rounding, equation: Any, values: list[Any]) -> list[Any]:
-    """L' = L Phi(L^-1 A' L^-T), where Phi halves the diagonal of the lower triangle (Murray 2016, equation 8)."""
+    """L' = L Phi(L^-1 A' L^-T); Phi halves the diagonal of the lower triangle (Murray 2016, equation 8)."""
     a = _off(rounding, values[0])
     (y,) = traverse.bind(equation, [a.real])
     if jnp.iscomplexobj(y):

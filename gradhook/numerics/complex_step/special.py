@@ -32,7 +32,7 @@ _DERIVATIVES: dict[str, Callable[..., Any]] = {
 
 
 def last_argument(rounding: Rounding, equation: Any, values: list[Any]) -> list[Any]:
-    """A primitive of ``_DERIVATIVES``; exponents of its density round by their own size, hence the many ulps."""
+    """A primitive of ``_DERIVATIVES``; its density has large exponents, hence the many ulps."""
     *parameters, x = values
     (y,) = traverse.bind(equation, [real(value) for value in values])
     y = rounding.off(y, 64.0)

@@ -1,9 +1,9 @@
-"""A value a little off the real axis, and arithmetic whose rounding can be varied.
+"""Values a little off the real axis, and arithmetic whose rounding can be varied.
 
 ``Stepped(a, b)`` stands for ``a + i h b`` as h tends to 0: products of two imaginary parts, which a step of 1e-100
 rounds away, are left out from the start, so no h is too large for an input of 1e-300 and the real parts are those of
 the function itself (Martins, Sturdza and Alonso 2003, section 2.3, show both to be the same arithmetic).
-An imaginary part of nan says that the derivative is not known.
+An imaginary part of nan stands for an unknown derivative.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ jax.tree_util.register_dataclass(Stepped, data_fields=["real", "imag"], meta_fie
 
 @dataclass(frozen=True)
 class Rounding:
-    """Random rounding after Parker (1997): results are off by up to an ulp; by nothing where the seed is 0.
+    """Random rounding (Parker 1997): results are off by up to an ulp, by nothing where the seed is 0.
 
     The sign and size are a hash of the value's bits, the seed and the operation: equal operations on equal values round
     alike, as they do in the machine.

@@ -48,7 +48,7 @@ def placed(rounding: Rounding, equation: Any, values: list[Any]) -> list[Any]:
 
 
 def total(rounding: Rounding, equation: Any, values: list[Any]) -> list[Any]:
-    """Sums of N terms: each term off by N ulps, which covers every order of adding (Higham 2002, section 4.2).
+    """Sums of N terms, each off by N ulps, which covers every order of adding (Higham 2002, 4.2).
 
     Sums of whole numbers are exact: they may be counts, and become indices.
     """
@@ -67,7 +67,7 @@ def _rounded(rounding: Rounding, values: list[Any], which: int, ulps: float) -> 
 
 
 def _terms(equation: Any) -> int:
-    """How many numbers are added up for one number of the result."""
+    """The number of terms in each sum."""
     params, shape = equation.params, equation.invars[0].aval.shape
     if "window_dimensions" in params:
         return int(np.prod(params["window_dimensions"]))
@@ -181,7 +181,7 @@ def sort(rounding: Rounding, equation: Any, values: list[Any]) -> list[Any]:
 
 
 def _tied(keys: Any, changes: list[Any], axis: int) -> Any:
-    """Where the keys are those of a neighbour along the axis, but change differently."""
+    """Flags of keys that equal a neighbour's along the axis but change differently."""
 
     def near(values: Any) -> Any:
         return jnp.diff(values, axis=axis) == 0

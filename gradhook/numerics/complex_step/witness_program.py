@@ -1,8 +1,8 @@
-"""A second witness of derivatives that subtracts nothing: the complex step.
+"""Differentiate by the complex step, which subtracts nothing.
 
 ``Im f(x + i h v) / h`` for h to 0 (Squire and Trapp, SIAM Review 40, 1998; Martins, Sturdza and Alonso, ACM TOMS 29,
 2003), where each equation of the function is continued off the real axis on its own. Neither JVP nor VJP rules take
-part. How far rounding may have put the answer off is seen from runs whose every operation rounds at random (Parker,
+part. The rounding error of the answer is estimated from runs whose every operation rounds at random (Parker,
 Monte Carlo Arithmetic, 1997; Vignes, CESTAC, 1993).
 """
 
@@ -32,7 +32,7 @@ _SEEDS = np.array([0, *np.random.default_rng(1997).integers(1, 2**62, SAMPLES) *
 
 
 @dataclass(frozen=True)
-class Witness:
+class ComplexStepResult:
     """Directional derivatives by the complex step: ``value`` +- ``error``, (D, m).
 
     ``applicable`` (m,) is False where a primitive that is not known to be analytic lies between the inputs and that
@@ -46,8 +46,8 @@ class Witness:
     reason: str
 
 
-def complex_step(closed_jaxpr: ClosedJaxpr, point: Array, vectors: Array) -> Witness:
-    """The derivatives at a point along vectors (D, n) of a function from R^n to R^m, given by its equations."""
+def complex_step(closed_jaxpr: ClosedJaxpr, point: Array, vectors: Array) -> ComplexStepResult:
+    """Derivatives at a point along vectors (D, n) of a function from R^n to R^m, from its equations."""
     reasons: list[str] = []
 
     def one(point: Any, vector: Any, seed: Any) -> Any:
@@ -66,12 +66,12 @@ def complex_step(closed_jaxpr: ClosedJaxpr, point: Array, vectors: Array) -> Wit
     with np.errstate(invalid="ignore"):
         spread = np.abs(samples - value[:, None]).max(axis=1, initial=0.0)
     error = np.where(np.isnan(spread), np.inf, MARGIN * spread + 4 * EPS * np.abs(value))
-    return Witness(value, error, applicable, "" if applicable.all() else (*reasons, AT_THE_POINT)[0])
+    return ComplexStepResult(value, error, applicable, "" if applicable.all() else (*reasons, AT_THE_POINT)[0])
 
 
 def _is_long(code: ClosedJaxpr, rows: int) -> bool:
     """Whether running the equations one by one, all rows and samples at once, costs less than compiling them."""
-    equations = traverse.opened(code).eqns
+    equations = traverse.open_jaxpr(code).eqns
     sizes = [var.aval.size for equation in equations for var in equation.outvars if hasattr(var.aval, "size")]
     return len(equations) > LONG and rows * len(_SEEDS) * max(sizes) <= BROAD
 

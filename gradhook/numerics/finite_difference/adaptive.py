@@ -12,14 +12,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gradhook.comparison.judge import Estimate, Tolerance, columns_of, disputed
+from gradhook.comparison.judge import Measurement, Tolerance, disputed, measured_columns, smoothness_code
 from gradhook.model.results import Smoothness
-from gradhook.numerics.finite_difference import noise, scales
-from gradhook.numerics.finite_difference import richardson as differences
-from gradhook.numerics.finite_difference import smoothness as signatures
-from gradhook.numerics.finite_difference.richardson import EPS, LEVELS, RATIO, Array, Flags, Ladder, Slope, chosen
-from gradhook.numerics.finite_difference.scales import Lines
-from gradhook.numerics.finite_difference.smoothness import Signature
+from gradhook.numerics.finite_difference import noise, richardson, scales, smoothness
+from gradhook.numerics.finite_difference.richardson import (
+    EPS,
+    LEVELS,
+    RATIO,
+    Array,
+    DerivativeEstimate,
+    Flags,
+    StepTable,
+    select,
+)
+from gradhook.numerics.finite_difference.scales import StepLimits
+from gradhook.numerics.finite_difference.smoothness import PointClassification
 
 POINTS = 2 * LEVELS + 1
 """Evaluations for each direction and block: both sides of every level, and the point itself."""
@@ -34,135 +41,135 @@ Claims = Sequence[tuple[slice, Array]]
 
 
 @dataclass(frozen=True)
-class Reading:
-    """A ladder and what it says."""
+class TableAnalysis:
+    """A step table, the slope extrapolated from it, and the class of the point."""
 
-    ladder: Ladder
-    slope: Slope
-    signature: Signature
+    table: StepTable
+    slope: DerivativeEstimate
+    classification: PointClassification
 
 
 def measure(
     evaluate: Evaluate,
-    lines: Lines,
+    limits: StepLimits,
     claims: Claims,
     tolerance: Tolerance,
     step: float | None = None,
     iterates: Callable[[], bool] = lambda: False,
-    keep: Callable[[Ladder], None] | None = None,
-) -> Estimate:
-    """Measure all directions (D) and outputs (m); look closer wherever one of ``claims`` is in dispute.
+    keep: Callable[[StepTable], None] | None = None,
+) -> Measurement:
+    """Measure all directions (D) and outputs (m); refine wherever one of ``claims`` is in dispute.
 
-    With a fixed ``step`` the answer is one plain central difference, as its user asked. ``iterates`` says whether the
-    function repeats something until floating numbers satisfy a condition; it is asked only where noise is probed.
-    ``keep`` is handed the ladder in the end.
+    With a fixed ``step`` the answer is one plain central difference. ``iterates`` returns whether the function repeats
+    something until floating numbers satisfy a condition; it is called only where noise is probed.
+    ``keep`` is called with the final table.
     """
-    with np.errstate(all="ignore"):  # a ladder meets poles, overflows and empty sides; its flags say so
+    with np.errstate(all="ignore"):  # a table meets poles, overflows and empty sides; its flags mark them
         if step is not None:
-            return _plain(evaluate, lines, step)
-        reading = read(_block(evaluate, lines, 1))
-        closer = _look_closer(reading, lines, claims, tolerance).any()
-        for first in _deeper(lines) if closer else ():
-            reading = read(_grained(reading.ladder.extended(_block(evaluate, lines, first))))
-            if not (closer := _look_closer(reading, lines, claims, tolerance).any()):
+            return _plain(evaluate, limits, step)
+        analysis = read(_block(evaluate, limits, 1))
+        closer = _needs_refinement(analysis, limits, claims, tolerance).any()
+        for first in _refinements(limits) if closer else ():
+            analysis = read(_with_grain(analysis.table.extended(_block(evaluate, limits, first))))
+            if not (closer := _needs_refinement(analysis, limits, claims, tolerance).any()):
                 break
         if keep:
-            keep(reading.ladder)
+            keep(analysis.table)
         if not closer:
-            return estimate_of(reading, lines)
-        return _with_noise(reading, lines, *_probe(evaluate, lines), iterates)
+            return measurement_of(analysis, limits)
+        return _with_noise(analysis, limits, *_probe(evaluate, limits), iterates)
 
 
-def read(ladder: Ladder) -> Reading:
-    """What a ladder says of slope and smoothness."""
-    signature = signatures.read(ladder)
-    return Reading(ladder, slope_of(ladder, signature), signature)
+def read(table: StepTable) -> TableAnalysis:
+    """Extrapolate and classify a step table."""
+    classification = smoothness.read(table)
+    return TableAnalysis(table, slope_of(table, classification), classification)
 
 
-def slope_of(ladder: Ladder, signature: Signature) -> Slope:
-    """Central differences; at an edge of the domain those of the inner side. A value that never moves has no slope.
+def slope_of(table: StepTable, classification: PointClassification) -> DerivativeEstimate:
+    """Extrapolate central differences; at an edge of the domain, those of the inner side.
 
     Steps that change nothing show that the slope is small beside the grain of the values, and the grain is unknown as
     long as nothing moves.
     """
-    slope = differences.central_slope(ladder)
-    edge = signature.shape == signatures.number(Smoothness.EDGE)
+    slope = richardson.richardson_central(table)
+    edge = classification.smoothness == smoothness_code(Smoothness.EDGE)
     if edge.any():
-        ahead, back = differences.one_sided_slope(ladder, +1), differences.one_sided_slope(ladder, -1)
-        slope = chosen(slope, edge, chosen(ahead, ~np.isfinite(ladder.plus[:, LEVELS - 1]), back))
+        ahead, back = richardson.richardson_one_sided(table, +1), richardson.richardson_one_sided(table, -1)
+        slope = select(slope, edge, select(ahead, ~np.isfinite(table.plus[:, LEVELS - 1]), back))
     return slope
 
 
-def _deeper(lines: Lines) -> list[Array | int]:
-    """Where further blocks begin: one below the other, then at the abscissa's own magnitude if that is tiny.
+def _refinements(limits: StepLimits) -> list[Array | int]:
+    """The first levels of further blocks: one below the other, then at a tiny abscissa's own magnitude.
 
     Floating point is dense around a tiny abscissa, and log or sqrt there live on its scale.
     """
-    fit = _fit(lines)
-    own = np.floor(np.log(fit / np.maximum(lines.reach, np.finfo(float).tiny)) / np.log(RATIO))
+    fit = _fit(limits)
+    own = np.floor(np.log(fit / np.maximum(limits.abscissa_scale, np.finfo(float).tiny)) / np.log(RATIO))
     last = 1 + BLOCKS * LEVELS
-    tiny = np.where(lines.reach > 0, np.maximum(own, last), last)
-    return [1 + LEVELS, 1 + 2 * LEVELS, *([tiny] if (own[lines.reach > 0] > last - LEVELS).any() else [])]
+    tiny = np.where(limits.abscissa_scale > 0, np.maximum(own, last), last)
+    return [1 + LEVELS, 1 + 2 * LEVELS, *([tiny] if (own[limits.abscissa_scale > 0] > last - LEVELS).any() else [])]
 
 
-def abscissae(lines: Lines) -> Array:
+def abscissae(limits: StepLimits) -> Array:
     """The points (D, POINTS) of the block with which a measurement begins."""
-    return _abscissae(lines, differences.steps(_fit(lines), 1, lines.reach))
+    return _abscissae(limits, richardson.steps(_fit(limits), 1, limits.abscissa_scale))
 
 
-def _abscissae(lines: Lines, step: Array) -> Array:
-    ahead = np.where(step <= lines.room_ahead[:, None], step, 0.0)
-    back = np.where(step <= lines.room_back[:, None], step, 0.0)
+def _abscissae(limits: StepLimits, step: Array) -> Array:
+    ahead = np.where(step <= limits.max_step_forward[:, None], step, 0.0)
+    back = np.where(step <= limits.max_step_backward[:, None], step, 0.0)
     return np.concatenate([np.zeros((len(step), 1)), ahead, -back], axis=1)
 
 
-def _block(evaluate: Evaluate, lines: Lines, first: Array | int) -> Ladder:
-    step = differences.steps(_fit(lines), first, lines.reach)
-    t = _abscissae(lines, step)
+def _block(evaluate: Evaluate, limits: StepLimits, first: Array | int) -> StepTable:
+    step = richardson.steps(_fit(limits), first, limits.abscissa_scale)
+    t = _abscissae(limits, step)
     ahead, back = t[:, 1 : 1 + LEVELS], -t[:, 1 + LEVELS :]
     values = evaluate(t)
     plus = np.where(ahead[:, :, None] > 0, values[:, 1 : 1 + LEVELS], np.nan)
     minus = np.where(back[:, :, None] > 0, values[:, 1 + LEVELS :], np.nan)
     centre = values[:, 0]  # along a direction of its own a derivative has a value of its own
-    return _grained(Ladder(step, plus, minus, centre, lines.reach, np.zeros_like(centre)))
+    return _with_grain(StepTable(step, plus, minus, centre, limits.abscissa_scale, np.zeros_like(centre)))
 
 
-def _grained(ladder: Ladder) -> Ladder:
-    """The ladder with the grain of its values for a floor: steps inside the grain say nothing."""
-    return floored(ladder, noise.grain(ladder))
+def _with_grain(table: StepTable) -> StepTable:
+    """The table with the grain of its values as noise floor: smaller changes are not resolved."""
+    return with_noise_floor(table, noise.grain(table))
 
 
-def floored(ladder: Ladder, floor: Array) -> Ladder:
-    """The ladder of values that are uncertain by at least ``floor`` (D, m)."""
-    return replace(ladder, floor=np.maximum(floor, ladder.floor))
+def with_noise_floor(table: StepTable, floor: Array) -> StepTable:
+    """The table of values that are uncertain by at least ``floor`` (D, m)."""
+    return replace(table, floor=np.maximum(floor, table.floor))
 
 
-def _fit(lines: Lines) -> Array:
-    """The scale of the ladder: the natural one, or less where the domain ends before."""
-    room = np.minimum(lines.room_back, lines.room_ahead)
+def _fit(limits: StepLimits) -> Array:
+    """The scale of the steps: the natural one, or less where the domain ends before."""
+    room = np.minimum(limits.max_step_backward, limits.max_step_forward)
     # At an edge of the domain itself only the inner side counts; the outer one is never evaluated.
-    room = np.where(room > 2.0**-30 * lines.scale, room, np.maximum(lines.room_back, lines.room_ahead))
-    return np.asarray(np.minimum(lines.scale, 2.0 ** np.floor(np.log2(room * 4))))
+    room = np.where(room > 2.0**-30 * limits.scale, room, np.maximum(limits.max_step_backward, limits.max_step_forward))
+    return np.asarray(np.minimum(limits.scale, 2.0 ** np.floor(np.log2(room * 4))))
 
 
-def _look_closer(reading: Reading, lines: Lines, claims: Claims, tolerance: Tolerance) -> Flags:
-    smooth = reading.signature.shape == signatures.number(Smoothness.SMOOTH)
-    closer = ~smooth | ~reading.slope.accepted | ~_settled(reading)
-    estimate = estimate_of(reading, lines)
+def _needs_refinement(analysis: TableAnalysis, limits: StepLimits, claims: Claims, tolerance: Tolerance) -> Flags:
+    smooth = analysis.classification.smoothness == smoothness_code(Smoothness.SMOOTH)
+    closer = ~smooth | ~analysis.slope.accepted | ~_has_converged(analysis)
+    estimate = measurement_of(analysis, limits)
     for columns, claim in claims:
-        closer[:, columns] |= disputed(claim, columns_of(estimate, columns), tolerance)
-    return np.asarray(closer & np.isfinite(reading.ladder.centre) & ~estimate.motionless)
+        closer[:, columns] |= disputed(claim, measured_columns(estimate, columns), tolerance)
+    return np.asarray(closer & np.isfinite(analysis.table.centre) & ~estimate.motionless)
 
 
-def _settled(reading: Reading) -> Flags:
-    """Whether the finest difference is the slope within its own noise: else there is something finer still."""
-    ladder, slope = reading.ladder, reading.slope
-    jitter = ladder.noise[:, -1] / ladder.steps[:, -1:]
-    last = ladder.central[:, -1]
+def _has_converged(analysis: TableAnalysis) -> Flags:
+    """Whether the finest difference equals the slope within its own noise; else finer steps are needed."""
+    table, slope = analysis.table, analysis.slope
+    jitter = table.noise[:, -1] / table.steps[:, -1:]
+    last = table.central[:, -1]
     return np.asarray(np.isnan(last) | (np.abs(last - slope.value) <= 8 * jitter + slope.error))
 
 
-def _probe(evaluate: Evaluate, lines: Lines) -> tuple[Array, Array]:
+def _probe(evaluate: Evaluate, limits: StepLimits) -> tuple[Array, Array]:
     """Noise at equally spaced points, (D, m) each: at the coarse spacing, and the least of all spacings.
 
     A kink or an oscillation shrinks with the spacing, noise does not, so the least counts. Spacings inside the grain
@@ -171,29 +178,33 @@ def _probe(evaluate: Evaluate, lines: Lines) -> tuple[Array, Array]:
     offsets = np.arange(float(POINTS)) - (POINTS - 1) // 2
     found = []
     for spacing in noise.SPACINGS:
-        h = differences.exact(np.maximum(_fit(lines) * spacing, 512 * EPS * lines.reach)[:, None], lines.reach)
+        h = richardson.exact(
+            np.maximum(_fit(limits) * spacing, 512 * EPS * limits.abscissa_scale)[:, None], limits.abscissa_scale
+        )
         points = h * offsets
         # Near an edge both halves lie on the inner side, one behind the other.
-        points = np.where(-points > lines.room_back[:, None], points + h * POINTS, points)
-        points = np.where(points > lines.room_ahead[:, None], points - h * POINTS, points)
+        points = np.where(-points > limits.max_step_backward[:, None], points + h * POINTS, points)
+        points = np.where(points > limits.max_step_forward[:, None], points - h * POINTS, points)
         values = evaluate(points)
         found.append(np.where(noise.stuck(values), np.inf, noise.spread(values)))
     least = np.min(found, axis=0)
     return np.where(np.isfinite(found[0]), found[0], 0.0), np.where(np.isfinite(least), least, 0.0)
 
 
-def _with_noise(reading: Reading, lines: Lines, coarse: Array, sigma: Array, iterates: Callable[[], bool]) -> Estimate:
-    """The slope under the noise that was measured, and what large steps alone see if fine ones see something else."""
-    ladder, base = reading.ladder, reading.ladder.coarsest()
-    rounding = EPS * np.abs(ladder.centre)
-    floor = np.maximum(np.where(sigma > 4 * rounding, 2 * sigma, 0.0), ladder.floor)
-    noisy = floored(ladder, floor)
-    told = signatures.chosen(reading.signature, floor > 0, signatures.read(noisy))
-    final = chosen(reading.slope, floor > 0, _cautious(slope_of(noisy, told)))
+def _with_noise(
+    analysis: TableAnalysis, limits: StepLimits, coarse: Array, sigma: Array, iterates: Callable[[], bool]
+) -> Measurement:
+    """The slope under the measured noise, and the slope of large steps where it differs."""
+    table, base = analysis.table, analysis.table.coarsest()
+    rounding = EPS * np.abs(table.centre)
+    floor = np.maximum(np.where(sigma > 4 * rounding, 2 * sigma, 0.0), table.floor)
+    noisy = with_noise_floor(table, floor)
+    classification = smoothness.select(analysis.classification, floor > 0, smoothness.read(noisy))
+    final = select(analysis.slope, floor > 0, _cautious(slope_of(noisy, classification)))
     ripple = np.maximum(np.where(coarse > 4 * rounding, 2 * coarse, 0.0), floor)
-    large = differences.outline(base) if iterates() else slope_of(floored(base, ripple), told)
+    large = richardson.coarse_estimate(base) if iterates() else slope_of(with_noise_floor(base, ripple), classification)
     differs = large.accepted & (np.abs(large.value - final.value) > large.error + final.error)
-    estimate = estimate_of(Reading(noisy, final, told), lines)
+    estimate = measurement_of(TableAnalysis(noisy, final, classification), limits)
     return replace(
         estimate,
         noise=np.where(floor > 4 * rounding, floor, 0.0),  # the rest is the rounding of the value itself
@@ -202,26 +213,26 @@ def _with_noise(reading: Reading, lines: Lines, coarse: Array, sigma: Array, ite
     )
 
 
-def _cautious(slope: Slope) -> Slope:
+def _cautious(slope: DerivativeEstimate) -> DerivativeEstimate:
     return replace(slope, error=CAUTION * slope.error)
 
 
-def estimate_of(reading: Reading, lines: Lines) -> Estimate:
-    """The numbers of a reading as the judge takes them."""
-    ladder, slope, told = reading.ladder, reading.slope, reading.signature
-    left, right = told.left, told.right
+def measurement_of(analysis: TableAnalysis, limits: StepLimits) -> Measurement:
+    """The measurement that the judge takes, from a table and its analysis."""
+    table, slope, classification = analysis.table, analysis.slope, analysis.classification
+    left, right = classification.left, classification.right
     left_error = right_error = np.full_like(slope.error, np.inf)
-    if (told.shape != signatures.number(Smoothness.SMOOTH)).any():
-        back, ahead = (differences.one_sided_slope(ladder, side) for side in (-1, +1))
+    if (classification.smoothness != smoothness_code(Smoothness.SMOOTH)).any():
+        back, ahead = (richardson.richardson_one_sided(table, side) for side in (-1, +1))
         left, right = np.where(back.accepted, back.value, left), np.where(ahead.accepted, ahead.value, right)
         left_error, right_error = (np.where(s.accepted, s.error, np.inf) for s in (back, ahead))
     nothing = np.full_like(slope.value, np.nan)
-    still = noise.motionless(ladder)
-    return Estimate(
+    still = noise.motionless(table)
+    return Measurement(
         value=np.where(still, 0.0, slope.value),
         error=np.where(still, np.inf, slope.error),
         accepted=slope.accepted & ~still,
-        shape=told.shape,
+        smoothness=classification.smoothness,
         left=left,
         right=right,
         left_error=left_error,
@@ -229,29 +240,29 @@ def estimate_of(reading: Reading, lines: Lines) -> Estimate:
         coarse=nothing,
         coarse_error=nothing,
         noise=np.zeros_like(slope.value),
-        around=scales.surroundings(ladder),
-        steepest=scales.steepest(ladder),
-        level=scales.level(ladder, lines),
+        surroundings=scales.surroundings(table),
+        steepest=scales.steepest(table),
+        level=scales.level(table, limits),
         motionless=still,
-        centre=_shared(ladder.centre),
+        centre=_shared(table.centre),
     )
 
 
 def _shared(centre: Array) -> Array:
-    """One value (m,) for all directions; of an output that is not finite along some, what it is there."""
+    """One value (m,) for all directions; a non-finite one where some direction has it."""
     if not len(centre):
         return np.zeros(centre.shape[1])
     row = np.argmax(~np.isfinite(centre), axis=0)
     return np.asarray(np.take_along_axis(centre, row[None, :], axis=0)[0])
 
 
-def _plain(evaluate: Evaluate, lines: Lines, step: float) -> Estimate:
-    """The central difference of a step that the user chose; the doubled step tells its truncation."""
-    block = _block(evaluate, lines, 1)
+def _plain(evaluate: Evaluate, limits: StepLimits, step: float) -> Measurement:
+    """The central difference of a step that the user chose; the doubled step gives its truncation."""
+    block = _block(evaluate, limits, 1)
     fixed = np.full_like(block.steps, step)
     fixed[:, 0] = 2 * step
     values = evaluate(np.concatenate([np.zeros((len(fixed), 1)), fixed, -fixed], axis=1))
-    ladder = replace(block, steps=fixed, plus=values[:, 1 : 1 + LEVELS], minus=values[:, 1 + LEVELS :])
-    slope = differences.plain_slope(ladder)
-    smooth = np.full(slope.value.shape, signatures.number(Smoothness.SMOOTH))
-    return estimate_of(Reading(ladder, slope, Signature(smooth, slope.value, slope.value)), lines)
+    table = replace(block, steps=fixed, plus=values[:, 1 : 1 + LEVELS], minus=values[:, 1 + LEVELS :])
+    slope = richardson.fixed_step(table)
+    smooth = np.full(slope.value.shape, smoothness_code(Smoothness.SMOOTH))
+    return measurement_of(TableAnalysis(table, slope, PointClassification(smooth, slope.value, slope.value)), limits)

@@ -13,8 +13,8 @@ import numpy as np
 
 from gradhook.comparison.probe import Label
 from gradhook.numerics.finite_difference.richardson import Array
-from gradhook.numerics.finite_difference.scales import Lines
-from gradhook.numerics.flatten import Leaf, Space
+from gradhook.numerics.finite_difference.scales import StepLimits
+from gradhook.numerics.flatten import FlatLayout, LeafInfo
 
 FULL = 64
 """Up to so many inputs the whole Jacobian is measured."""
@@ -29,10 +29,10 @@ class Directions:
 
     vectors: Array
     labels: tuple[Label, ...]
-    lines: Lines
+    limits: StepLimits
 
 
-def choose(space: Space, point: Array, random: np.random.Generator) -> Directions:
+def choose(space: FlatLayout, point: Array, random: np.random.Generator) -> Directions:
     """Directions for a point (n,) of a space; coordinates that are not finite are not moved."""
     vectors, labels = _axes(space, point) if space.size <= FULL else ([], [])
     count = DENSE_WITH_FULL if space.size <= FULL else DENSE_ALONE
@@ -40,7 +40,7 @@ def choose(space: Space, point: Array, random: np.random.Generator) -> Direction
         vectors.append(dense(space, point, random))
         labels.append(Label("direction", (number,)))
     matrix = np.stack(vectors) if vectors else np.zeros((0, space.size))
-    return Directions(matrix, tuple(labels), lines_of(space, point, matrix))
+    return Directions(matrix, tuple(labels), step_limits(space, point, matrix))
 
 
 def combination(size: int, random: np.random.Generator) -> Array:
@@ -49,7 +49,7 @@ def combination(size: int, random: np.random.Generator) -> Array:
 
 
 def weights(size: int, random: np.random.Generator) -> Array:
-    """Combinations of outputs for reverse mode: none (each output alone) for few, a few dense ones for many."""
+    """Combinations of outputs for reverse mode: none (each output alone) for few, dense ones for many."""
     return mixed((DENSE_ALONE, size), random) if size > FULL else np.zeros((0, size))
 
 
@@ -58,7 +58,7 @@ def mixed(shape: int | tuple[int, ...], random: np.random.Generator) -> Array:
     return np.asarray(random.choice([-1.0, 1.0], shape) * random.uniform(SMALLEST_WEIGHT, LARGEST_WEIGHT, shape))
 
 
-def _axes(space: Space, point: Array) -> tuple[list[Array], list[Label]]:
+def _axes(space: FlatLayout, point: Array) -> tuple[list[Array], list[Label]]:
     vectors: list[Array] = []
     labels: list[Label] = []
     start = 0
@@ -74,8 +74,8 @@ def _axes(space: Space, point: Array) -> tuple[list[Array], list[Label]]:
     return vectors, labels
 
 
-def _moves(leaf: Leaf) -> list[tuple[list[tuple[int, float]], Label]]:
-    """The elementary moves of a leaf: its elements one by one, or pairs where the domain is a smaller space."""
+def _moves(leaf: LeafInfo) -> list[tuple[list[tuple[int, float]], Label]]:
+    """The elementary moves of a leaf: single elements, or pairs where the domain is a subspace."""
     labels = leaf.labels()
     kind = leaf.spec.kind if leaf.spec else ""
     if kind == "spd":
@@ -94,7 +94,7 @@ def _transposed(k: int, rows: int) -> int:
     return block * rows * rows + j * rows + i
 
 
-def dense(space: Space, point: Array, random: np.random.Generator) -> Array:
+def dense(space: FlatLayout, point: Array, random: np.random.Generator) -> Array:
     """A direction (n,) that moves everything finite, each element in proportion to its magnitude."""
     vector = mixed(space.size, random)
     start = 0
@@ -105,7 +105,7 @@ def dense(space: Space, point: Array, random: np.random.Generator) -> Array:
     return np.where(np.isfinite(point), vector, 0.0)
 
 
-def _magnitudes(leaf: Leaf, values: Array) -> Array:
+def _magnitudes(leaf: LeafInfo, values: Array) -> Array:
     """Powers of two not below the magnitude of each element; of a matrix or a simplex, of the largest."""
     if leaf.spec and leaf.spec.kind in ("spd", "simplex"):
         return np.full(values.shape, magnitude(values))
@@ -113,7 +113,7 @@ def _magnitudes(leaf: Leaf, values: Array) -> Array:
     return np.asarray(2.0 ** np.ceil(np.log2(np.maximum(1.0, finite))))
 
 
-def _inside(leaf: Leaf, vector: Array) -> Array:
+def _inside(leaf: LeafInfo, vector: Array) -> Array:
     """The part of a direction that stays in the leaf's domain."""
     kind = leaf.spec.kind if leaf.spec else ""
     shaped = vector.reshape(leaf.shape) if kind in ("spd", "simplex") else vector
@@ -130,18 +130,18 @@ def magnitude(values: Array) -> float:
     return float(2.0 ** np.ceil(np.log2(max(1.0, float(finite.max(initial=0.0))))))
 
 
-def lines_of(space: Space, point: Array, vectors: Array, *, bounds_only: bool = False) -> Lines:
-    """The geometry of the lines along directions (D, n); with ``bounds_only`` matrices need not stay definite."""
+def step_limits(space: FlatLayout, point: Array, vectors: Array, *, bounds_only: bool = False) -> StepLimits:
+    """Scale and largest steps along directions (D, n); with ``bounds_only`` matrices may turn indefinite."""
     still = np.where(np.isfinite(point), point, 0.0)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        reach = np.where(vectors != 0, np.abs(still / vectors), 0.0).max(axis=1, initial=0.0)
-    scale = 2.0 ** np.ceil(np.log2(np.maximum(1.0, reach)))
+        abscissa_scale = np.where(vectors != 0, np.abs(still / vectors), 0.0).max(axis=1, initial=0.0)
+    scale = 2.0 ** np.ceil(np.log2(np.maximum(1.0, abscissa_scale)))
     back, ahead = _rooms(space, point, vectors, bounds_only)
-    return Lines(scale, reach, back, ahead)
+    return StepLimits(scale, abscissa_scale, back, ahead)
 
 
-def _rooms(space: Space, point: Array, vectors: Array, bounds_only: bool) -> tuple[Array, Array]:
-    """How far each direction may be followed backwards and forwards before an input leaves its domain."""
+def _rooms(space: FlatLayout, point: Array, vectors: Array, bounds_only: bool) -> tuple[Array, Array]:
+    """The largest steps backward and forward before an input leaves its domain."""
     low, high = _bounds(space)
     with np.errstate(divide="ignore", invalid="ignore"):
         up = np.where(vectors > 0, (high - point) / vectors, np.where(vectors < 0, (low - point) / vectors, np.inf))
@@ -150,7 +150,7 @@ def _rooms(space: Space, point: Array, vectors: Array, bounds_only: bool) -> tup
     return np.minimum(down.min(axis=1, initial=np.inf), limit), np.minimum(up.min(axis=1, initial=np.inf), limit)
 
 
-def _bounds(space: Space) -> tuple[Array, Array]:
+def _bounds(space: FlatLayout) -> tuple[Array, Array]:
     bounds = [(leaf.spec.low, leaf.spec.high) if leaf.spec else (-np.inf, np.inf) for leaf in space.leaves]
     sizes = [leaf.size for leaf in space.leaves]
     low = np.repeat([b[0] for b in bounds], sizes) if bounds else np.zeros(0)
@@ -158,8 +158,8 @@ def _bounds(space: Space) -> tuple[Array, Array]:
     return low.astype(float), high.astype(float)
 
 
-def _definite(space: Space, point: Array, vectors: Array) -> Array:
-    """How far a positive definite matrix stays so: half its smallest eigenvalue over the direction's norm (Weyl)."""
+def _definite(space: FlatLayout, point: Array, vectors: Array) -> Array:
+    """The largest step that keeps a matrix definite: half its smallest eigenvalue over the norm (Weyl)."""
     limit = np.full(len(vectors), np.inf)
     start = 0
     for leaf in space.leaves:

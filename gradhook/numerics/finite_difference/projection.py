@@ -20,9 +20,9 @@ from gradhook.comparison.probe import ALONG, BALANCED, Label
 from gradhook.numerics.finite_difference import directions
 from gradhook.numerics.finite_difference.directions import Directions
 from gradhook.numerics.finite_difference.richardson import Array
-from gradhook.numerics.finite_difference.scales import Lines
-from gradhook.numerics.flatten import Leaf, Space
-from gradhook.numerics.function import Held
+from gradhook.numerics.finite_difference.scales import StepLimits
+from gradhook.numerics.flatten import FlatLayout, LeafInfo
+from gradhook.numerics.function import FlatFunction
 from gradhook.numerics.sampling import generator
 
 MANY = 2048
@@ -33,14 +33,14 @@ BESIDE_LEAVES = 2
 GROUPS = 16
 """At most so many directions move one leaf alone, or a group of neighbouring leaves where there are more."""
 SPAN = 1e-12
-"""Parts of a gradient smaller than this beside the largest are not told apart."""
+"""Parts of a gradient smaller than this, relative to the largest, count as equal."""
 SMALL = 64
 """Neighbouring leaves of up to so many numbers are moved as one array."""
 _CHUNK = 2**20
 
 
 @dataclass(frozen=True)
-class View:
+class Projection:
     """A function of few numbers in the place of one of many: ``call(operands, z)`` near ``point``.
 
     ``operands`` has one entry for all directions, or one for each: then each direction is a function of one number.
@@ -55,10 +55,10 @@ class View:
     directions: Directions
     weights: Array
     tangent: Callable[[np.random.Generator], Array]
-    explicit: Callable[[int], Array]
+    direction: Callable[[int], Array]
     """A direction as a tangent (n,) of the function itself."""
-    see: Callable[[Any], Any]
-    """The part of an output vector that the view shows."""
+    project_outputs: Callable[[Any], Any]
+    """Map an output vector to the outputs and combinations that are compared."""
 
     def parts(self, t: Array | None = None) -> list[tuple[tuple[Any, ...], Array, Array]]:
         """The directions that share operands: the operands, those directions (d, n), their rows of ``t``."""
@@ -69,8 +69,8 @@ class View:
         return [(ops, vectors[k : k + 1], steps[k : k + 1]) for k, ops in enumerate(self.operands)]
 
 
-def view(held: Held, call: Callable[[Any], Any], seed: str, gradient: Array | None = None) -> View:
-    """The view of a function with the inputs and outputs of ``held``.
+def project(held: FlatFunction, call: Callable[[Any], Any], seed: str, gradient: Array | None = None) -> Projection:
+    """The projection of a function with the inputs and outputs of ``held``.
 
     With a ``gradient`` (n,), one more direction moves each input of a large function by so much that all contribute
     alike, however far apart the elements of the gradient are.
@@ -82,24 +82,37 @@ def view(held: Held, call: Callable[[Any], Any], seed: str, gradient: Array | No
 
     if held.inputs.size <= directions.FULL:
         chosen = directions.choose(held.inputs, held.point, generator(seed, "directions"))
-        tangent = lambda random: directions.dense(held.inputs, held.point, random)  # noqa: E731
-        labels = held.inputs.labels()
-        explicit = lambda row: chosen.vectors[row]  # noqa: E731
-        return View(seen, ((),), held.point, labels, outputs, chosen, weights, tangent, explicit, shown)
+        return Projection(
+            call=seen,
+            operands=((),),
+            point=held.point,
+            inputs=held.inputs.labels(),
+            outputs=outputs,
+            directions=chosen,
+            weights=weights,
+            tangent=lambda random: directions.dense(held.inputs, held.point, random),
+            direction=lambda row: chosen.vectors[row],
+            project_outputs=shown,
+        )
     rows = _rows(held, seed, gradient)
     labels = tuple(row.label for row in rows)
-    chosen = Directions(np.ones((len(rows), 1)), labels, _lines(held, rows))
-    return View(
-        lambda operands, z: seen(_lift(held, operands, z)),
-        tuple((held.point, row.start, row.stop, row.key, row.size) for row in rows),
-        np.zeros(1), (Label("direction"),), outputs, chosen, weights, lambda random: np.ones(1),
-        lambda row: _explicit(held, rows[row]), shown,
-    )  # fmt: skip
+    return Projection(
+        call=lambda operands, z: seen(_embed(held, operands, z)),
+        operands=tuple((held.point, row.start, row.stop, row.key, row.size) for row in rows),
+        point=np.zeros(1),
+        inputs=(Label("direction"),),
+        outputs=outputs,
+        directions=Directions(np.ones((len(rows), 1)), labels, _lines(held, rows)),
+        weights=weights,
+        tangent=lambda random: np.ones(1),
+        direction=lambda row: _written_out(held, rows[row]),
+        project_outputs=shown,
+    )
 
 
 @dataclass(frozen=True)
 class Row:
-    """A followed direction: the inputs that it moves, the key of its entries, and by what each is multiplied."""
+    """A followed direction: the inputs that it moves, the key of its entries, and their factors."""
 
     label: Label
     start: int
@@ -108,8 +121,8 @@ class Row:
     size: Any = 1.0
 
 
-def _rows(held: Held, seed: str, gradient: Array | None) -> list[Row]:
-    """A few directions that move everything and, of several leaves, one for each leaf (or group of leaves)."""
+def _rows(held: FlatFunction, seed: str, gradient: Array | None) -> list[Row]:
+    """A few directions that move everything and, of several leaves, one for each leaf or group of leaves."""
     space = held.inputs
     leaves = [leaf for leaf in space.leaves if leaf.size]
     moved = [] if len(leaves) < 2 else groups(leaves)
@@ -124,7 +137,7 @@ def _rows(held: Held, seed: str, gradient: Array | None) -> list[Row]:
     return found
 
 
-def _balance(held: Held, gradient: Array) -> Array:
+def _balance(held: FlatFunction, gradient: Array) -> Array:
     """Factors (n,) up to 1 under which all inputs contribute alike; those without a gradient move most."""
     magnitudes = _magnitudes(held.inputs, held.point)
     moved = np.repeat(magnitudes, [leaf.size for leaf in held.inputs.leaves])
@@ -134,8 +147,8 @@ def _balance(held: Held, gradient: Array) -> Array:
     return np.asarray(np.where(parts > smallest, smallest / np.maximum(parts, smallest), 1.0))
 
 
-def groups(leaves: Sequence[Leaf]) -> list[tuple[Label, int, int]]:
-    """Neighbouring leaves in at most ``GROUPS`` groups: the name of each group, its first input and its end."""
+def groups(leaves: Sequence[LeafInfo]) -> list[tuple[Label, int, int]]:
+    """Neighbouring leaves in at most ``GROUPS`` groups: a label, the first input and the end of each."""
     ends = np.cumsum([leaf.size for leaf in leaves])
     found = []
     for group in np.array_split(np.arange(len(leaves)), min(GROUPS, len(leaves))):
@@ -147,41 +160,43 @@ def groups(leaves: Sequence[Leaf]) -> list[tuple[Label, int, int]]:
     return found
 
 
-def _explicit(held: Held, row: Row) -> Array:
+def _written_out(held: FlatFunction, row: Row) -> Array:
     places = np.arange(held.inputs.size)
     inside = (places >= row.start) & (places < row.stop)
     return np.where(inside, np.asarray(_direction(held, row.key)) * row.size, 0.0)
 
 
-def narrowed(whole: View, row: int, start: int, stop: int) -> View:
-    """One followed direction of a view, with only the inputs from ``start`` to ``stop`` moving; the same programs."""
+def restricted(whole: Projection, row: int, start: int, stop: int) -> Projection:
+    """One followed direction, with only the inputs from ``start`` to ``stop`` moving; the same programs."""
     point, _, _, key, size = whole.operands[row]
     chosen, one = whole.directions, slice(row, row + 1)
-    lines = chosen.lines
-    geometry = Lines(lines.scale[one], lines.reach[one], lines.room_back[one], lines.room_ahead[one])
+    limits = chosen.limits
+    geometry = StepLimits(
+        limits.scale[one], limits.abscissa_scale[one], limits.max_step_backward[one], limits.max_step_forward[one]
+    )
     only = Directions(chosen.vectors[one], chosen.labels[one], geometry)
     return replace(whole, operands=((point, start, stop, key, size),), directions=only)
 
 
-def nudged(whole: View, units: int) -> View:
-    """The view at a point whose numbers are all moved by some units in the last place."""
+def perturbed(whole: Projection, units: int) -> Projection:
+    """The projection at a point moved by some units in the last place."""
     factor = 1 + units * np.finfo(np.float64).eps
     operands = tuple((ops[0] * factor, *ops[1:]) if ops else ops for ops in whole.operands)
     return replace(whole, point=whole.point * factor, operands=operands)
 
 
-def carried(whole: View, held: Held, seed: str) -> View:
-    """The view at the point of ``held``, another one of the same function; programs are those of ``whole``.
+def at_point(whole: Projection, held: FlatFunction, seed: str) -> Projection:
+    """The projection at the point of ``held``, another one of the same function, with the same programs.
 
     The directions of a large function stay as they are: the point beside one is of the same scale.
     """
     if not whole.operands[0]:
-        return view(held, held.call, seed)
+        return project(held, held.call, seed)
     return replace(whole, operands=tuple((held.point, *ops[1:]) for ops in whole.operands))
 
 
-def entry(held: Held, whole: View, row: int, place: int) -> float:
-    """How far followed direction ``row`` moves the input at ``place``."""
+def entry(held: FlatFunction, whole: Projection, row: int, place: int) -> float:
+    """The entry of followed direction ``row`` at the input ``place``."""
     key, size = whole.operands[row][3:]
     begin = 0
     for leaf, magnitude in zip(held.inputs.leaves, _magnitudes(held.inputs, held.point), strict=True):
@@ -193,8 +208,8 @@ def entry(held: Held, whole: View, row: int, place: int) -> float:
     raise IndexError(place)
 
 
-def _shown(held: Held, seed: str) -> tuple[Callable[[Any], Any], tuple[Label, ...], Array]:
-    """What is shown of an output vector: all of it, or a sample of it followed by combinations of all."""
+def _shown(held: FlatFunction, seed: str) -> tuple[Callable[[Any], Any], tuple[Label, ...], Array]:
+    """The projection of outputs: all of them, or a sample followed by combinations of all."""
     size = held.outputs.size
     if size < MANY:
         return lambda y: y, held.outputs.labels(), directions.weights(size, generator(seed, "weights"))
@@ -211,7 +226,7 @@ def _shown(held: Held, seed: str) -> tuple[Callable[[Any], Any], tuple[Label, ..
 
 
 def weights(xp: Any, start: int, stop: int, key: Any) -> Any:
-    """Numbers that look random, like ``directions.mixed``: entries ``start`` to ``stop`` (numpy, jax.numpy).
+    """Pseudo-random numbers like ``directions.mixed``: entries ``start`` to ``stop`` (numpy, jax.numpy).
 
     Their index is scrambled by a multiplicative hash (Knuth, The Art of Computer Programming 3, 6.4) with xor-shifts.
     """
@@ -231,15 +246,15 @@ def _scrambled(xp: Any, start: int, stop: int, key: Any) -> Any:
     return (1.0 - 2.0 * (final & xp.uint32(1)).astype(xp.float64)) * (directions.SMALLEST_WEIGHT + span * part)
 
 
-def _lift(held: Held, operands: Any, z: Any) -> Any:
-    """The point moved by ``z`` along direction ``key``, of which only the part from ``start`` to ``stop`` counts."""
+def _embed(held: FlatFunction, operands: Any, z: Any) -> Any:
+    """The point moved by ``z`` along direction ``key``, within the inputs from ``start`` to ``stop``."""
     point, start, stop, key, size = operands
     places = jnp.arange(held.inputs.size, dtype=jnp.int32)
     moving = (places >= start) & (places < stop) & jnp.isfinite(point)
     return point + jnp.where(moving, z[0] * _direction(held, key) * size, 0.0)
 
 
-def _direction(held: Held, key: Any) -> Any:
+def _direction(held: FlatFunction, key: Any) -> Any:
     """Direction ``key`` (n,), traceable: each leaf in proportion to its magnitude, inside its domain."""
     parts, begin = [], 0
     for leaves, magnitude in _alike(held):
@@ -249,7 +264,7 @@ def _direction(held: Held, key: Any) -> Any:
     return jnp.concatenate(parts)
 
 
-def _alike(held: Held) -> Iterator[tuple[list[Leaf], Any]]:
+def _alike(held: FlatFunction) -> Iterator[tuple[list[LeafInfo], Any]]:
     """Leaves with their magnitude; small neighbours whose domain is no matter together, with that of each number."""
     pairs = list(zip(held.inputs.leaves, _magnitudes(held.inputs, held.point), strict=True))
     for small, group in groupby(pairs, key=lambda pair: pair[0].size <= SMALL and not _has_domain(pair[0])):
@@ -261,11 +276,11 @@ def _alike(held: Held) -> Iterator[tuple[list[Leaf], Any]]:
             yield from (([leaf], magnitude) for leaf, magnitude in several)
 
 
-def _has_domain(leaf: Leaf) -> bool:
+def _has_domain(leaf: LeafInfo) -> bool:
     return leaf.spec is not None and leaf.spec.kind in ("spd", "simplex")
 
 
-def _inside(leaf: Leaf, vector: Any) -> Any:
+def _inside(leaf: LeafInfo, vector: Any) -> Any:
     kind = leaf.spec.kind if leaf.spec else ""
     if kind == "spd":
         shaped = vector.reshape(leaf.shape)
@@ -276,7 +291,7 @@ def _inside(leaf: Leaf, vector: Any) -> Any:
     return vector
 
 
-def _magnitudes(space: Space, point: Array) -> list[float]:
+def _magnitudes(space: FlatLayout, point: Array) -> list[float]:
     found, begin = [], 0
     for leaf in space.leaves:
         part = point[begin : begin + leaf.size]
@@ -287,15 +302,15 @@ def _magnitudes(space: Space, point: Array) -> list[float]:
     return found
 
 
-def _lines(held: Held, rows: list[Row]) -> Lines:
+def _lines(held: FlatFunction, rows: list[Row]) -> StepLimits:
     """The geometry of the followed directions, gathered piece by piece."""
-    reach, back, ahead = np.zeros(len(rows)), np.full(len(rows), np.inf), np.full(len(rows), np.inf)
+    abscissa_scale, back, ahead = np.zeros(len(rows)), np.full(len(rows), np.inf), np.full(len(rows), np.inf)
     begin = 0
     for leaf, magnitude in zip(held.inputs.leaves, _magnitudes(held.inputs, held.point), strict=True):
         for start in range(0, leaf.size, _CHUNK):
             stop = min(start + _CHUNK, leaf.size)
             moving = [k for k, row in enumerate(rows) if row.start <= begin + start < row.stop]
-            piece = Space((Leaf(leaf.name, (stop - start,), "float64", leaf.spec),))
+            piece = FlatLayout((LeafInfo(leaf.name, (stop - start,), "float64", leaf.spec),))
             point = held.point[begin + start : begin + stop]
             part = slice(begin + start, begin + stop)
             sizes = [np.broadcast_to(rows[k].size, held.inputs.size)[part] for k in moving]
@@ -305,12 +320,14 @@ def _lines(held: Held, rows: list[Row]) -> Lines:
                     for k, size in zip(moving, sizes, strict=True)
                 ]
             )
-            lines = directions.lines_of(piece, point, np.where(np.isfinite(point), moved, 0.0), bounds_only=True)
-            reach[moving] = np.maximum(reach[moving], lines.reach)
-            back[moving] = np.minimum(back[moving], lines.room_back)
-            ahead[moving] = np.minimum(ahead[moving], lines.room_ahead)
+            limits = directions.step_limits(piece, point, np.where(np.isfinite(point), moved, 0.0), bounds_only=True)
+            abscissa_scale[moving] = np.maximum(abscissa_scale[moving], limits.abscissa_scale)
+            back[moving] = np.minimum(back[moving], limits.max_step_backward)
+            ahead[moving] = np.minimum(ahead[moving], limits.max_step_forward)
         begin += leaf.size
     # A balanced direction moves some inputs by very little, so its reach is large; a step of the others is still of
     # order one.
-    scale = np.where([row.label.part == BALANCED for row in rows], 1.0, 2.0 ** np.ceil(np.log2(np.maximum(1.0, reach))))
-    return Lines(scale, reach, back, ahead)
+    scale = np.where(
+        [row.label.part == BALANCED for row in rows], 1.0, 2.0 ** np.ceil(np.log2(np.maximum(1.0, abscissa_scale)))
+    )
+    return StepLimits(scale, abscissa_scale, back, ahead)

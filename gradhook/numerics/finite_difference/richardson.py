@@ -1,7 +1,7 @@
 """Extrapolate differences on a geometric table of steps to a derivative with an error bar.
 
-A geometric ladder of differences, Romberg extrapolation, and one rule that keeps it honest: a value is accepted only if
-it explains every finer difference within that difference's own noise. Agreement of two coarse steps proves nothing
+Romberg extrapolation of a geometric table of differences, with one acceptance rule: a value is accepted only if it
+explains every finer difference within that difference's own noise. Agreement of two coarse steps proves nothing
 (``sin(1e6 x)``). Everything here is arithmetic on arrays of shape (directions, levels, outputs).
 """
 
@@ -30,20 +30,20 @@ SLACK = 16
 
 
 @dataclass(frozen=True)
-class Ladder:
+class StepTable:
     """Values on both sides of a point, level by level from the coarsest step.
 
-    Shapes: ``steps`` (D, K), ``plus`` and ``minus`` (D, K, m), ``centre`` (D, m), ``reach`` (D,): the magnitude of the
-    point along each direction, which is how far rounding of the abscissa is felt. ``floor`` (D, m) is the absolute
-    noise of the values where it has been measured, else 0. Levels come in blocks of ``LEVELS``; between two blocks the
-    steps may shrink by more than ``RATIO``.
+    Shapes: ``steps`` (D, K), ``plus`` and ``minus`` (D, K, m), ``centre`` (D, m). ``abscissa_scale`` (D,) is the
+    magnitude of the point along each direction, on which the rounding of the abscissa depends. ``floor`` (D, m) is the
+    absolute noise of the values where it has been measured, else 0. Levels come in blocks of ``LEVELS``; between two
+    blocks the steps may shrink by more than ``RATIO``.
     """
 
     steps: Array
     plus: Array
     minus: Array
     centre: Array
-    reach: Array
+    abscissa_scale: Array
     floor: Array
 
     @property
@@ -63,8 +63,8 @@ class Ladder:
 
     @property
     def resolvable(self) -> Flags:
-        """Levels (D, K) whose step still moves the abscissa by many units in its last place."""
-        return np.asarray(self.steps > 128 * EPS * self.reach[:, None])
+        """Levels (D, K) whose step moves the abscissa by many units in its last place."""
+        return np.asarray(self.steps > 128 * EPS * self.abscissa_scale[:, None])
 
     @property
     def change(self) -> Array:
@@ -74,20 +74,20 @@ class Ladder:
 
     @property
     def noise(self) -> Array:
-        """Absolute noise of the values (D, K, m): one rounding of the value and of the abscissa, or the measured floor.
+        """Absolute noise of the values (D, K, m): rounding of value and abscissa, or the measured floor.
 
-        The change to either side tells how much a rounded abscissa costs; a central difference would be 0 at a kink.
+        The change to either side bounds the effect of a rounded abscissa; a central difference would be 0 at a kink.
         """
         size = np.fmax(np.fmax(np.abs(self.plus), np.abs(self.minus)), np.abs(self.centre[:, None, :]))
-        felt = EPS * self.change / self.steps[:, :, None] * self.reach[:, None, None]
+        felt = EPS * self.change / self.steps[:, :, None] * self.abscissa_scale[:, None, None]
         return np.maximum(EPS * size + felt + SMALLEST, self.floor[:, None, :])
 
-    def coarsest(self) -> Ladder:
+    def coarsest(self) -> StepTable:
         """The first block of levels alone."""
         return replace(self, steps=self.steps[:, :LEVELS], plus=self.plus[:, :LEVELS], minus=self.minus[:, :LEVELS])
 
-    def extended(self, finer: Ladder) -> Ladder:
-        """This ladder with a block of finer levels below it."""
+    def extended(self, finer: StepTable) -> StepTable:
+        """This table with a block of finer levels below it."""
         return replace(
             self,
             steps=np.concatenate([self.steps, finer.steps], axis=1),
@@ -100,71 +100,73 @@ class Ladder:
 
 
 @dataclass(frozen=True)
-class Slope:
-    """A measured derivative: ``value`` ± ``error``, each (D, m); ``accepted`` where the ladder stands behind it."""
+class DerivativeEstimate:
+    """A measured derivative: ``value`` ± ``error``, each (D, m), and whether it is ``accepted``."""
 
     value: Array
     error: Array
     accepted: Flags
 
 
-def steps(scale: Array, first: Array | int, reach: Array) -> Array:
-    """One block of steps: ``scale`` (D,) times ``PHASE`` times powers of 1/4 from ``first`` on; shape (D, LEVELS).
+def steps(scale: Array, first: Array | int, abscissa_scale: Array) -> Array:
+    """One block of steps (D, LEVELS): ``scale`` (D,) times ``PHASE`` times powers of 1/4.
 
     Each is rounded so that adding it to the point loses nothing: to a few units in the last place of the larger of
     both.
     """
     exponents = np.broadcast_to(first, scale.shape)[:, None] + np.arange(LEVELS)
-    return exact(scale[:, None] * PHASE * RATIO ** -exponents.astype(float), reach)
+    return exact(scale[:, None] * PHASE * RATIO ** -exponents.astype(float), abscissa_scale)
 
 
-def exact(t: Array, reach: Array) -> Array:
-    """Abscissae (D, T) rounded so that adding them to a point of magnitude ``reach`` loses nothing."""
-    size = np.maximum(np.maximum(reach[:, None], np.abs(t)), np.finfo(float).tiny)
+def exact(t: Array, abscissa_scale: Array) -> Array:
+    """Abscissae (D, T) rounded so that adding them to the point loses nothing."""
+    size = np.maximum(np.maximum(abscissa_scale[:, None], np.abs(t)), np.finfo(float).tiny)
     grain = 8 * EPS * 2.0 ** np.ceil(np.log2(size))
     return np.asarray(np.round(t / grain) * grain)
 
 
-def central_slope(ladder: Ladder) -> Slope:
-    """Extrapolate central differences, whose error expands in even powers of the step (Romberg; Ridders 1982)."""
-    return _extrapolate(ladder.central, ladder.noise, ladder.steps, power=2)
+def richardson_central(table: StepTable) -> DerivativeEstimate:
+    """Extrapolate central differences: even powers of the step (Romberg; Ridders 1982)."""
+    return _extrapolate(table.central, table.noise, table.steps, power=2)
 
 
-def one_sided_slope(ladder: Ladder, side: int) -> Slope:
-    """Extrapolate one-sided differences, whose error expands in all powers of the step; ``side`` is +1 or -1."""
-    slopes, values = (ladder.forward, ladder.plus) if side > 0 else (ladder.backward, ladder.minus)
-    return _extrapolate(slopes, 2 * replace(ladder, plus=values, minus=values).noise, ladder.steps, power=1)
+def richardson_one_sided(table: StepTable, side: int) -> DerivativeEstimate:
+    """Extrapolate one-sided differences: all powers of the step; ``side`` is +1 or -1."""
+    slopes, values = (table.forward, table.plus) if side > 0 else (table.backward, table.minus)
+    return _extrapolate(slopes, 2 * replace(table, plus=values, minus=values).noise, table.steps, power=1)
 
 
-def plain_slope(ladder: Ladder) -> Slope:
-    """One central difference as it is, for a user who chose the step (level 1; level 0 is the doubled step).
+def fixed_step(table: StepTable) -> DerivativeEstimate:
+    """The central difference of a user's step (level 1; level 0 is the doubled step).
 
     The truncation of a central difference grows with the square of the step, so the doubled step differs by three
     times the truncation of the step itself. The bar is that whole difference, where higher powers count too, and
     rounding.
     """
-    doubled, central = (((ladder.plus - ladder.minus) / (2 * ladder.steps[:, :, None]))[:, k] for k in (0, 1))
-    rounding = 2 * ladder.noise[:, 1] / ladder.steps[:, 1:2]
-    return Slope(central, np.abs(doubled - central) + rounding, np.isfinite(central) & np.isfinite(doubled))
+    doubled, central = (((table.plus - table.minus) / (2 * table.steps[:, :, None]))[:, k] for k in (0, 1))
+    rounding = 2 * table.noise[:, 1] / table.steps[:, 1:2]
+    return DerivativeEstimate(
+        central, np.abs(doubled - central) + rounding, np.isfinite(central) & np.isfinite(doubled)
+    )
 
 
-def outline(ladder: Ladder) -> Slope:
-    """What large steps alone say, whatever finer ones do: the entry of the Romberg table with the smallest bound."""
+def coarse_estimate(table: StepTable) -> DerivativeEstimate:
+    """The estimate from large steps alone: the entry of the Romberg table with the smallest bound."""
     with np.errstate(all="ignore"):
-        nothing = np.full_like(ladder.central[:, 0], np.nan)
-        best = Slope(nothing, np.full_like(nothing, np.inf), _never(ladder.central))
-        for _, value, gap, rounding in _candidates(
-            ladder.central[:, :LARGE], ladder.noise / ladder.steps[:, :, None], 2
-        ):
-            best = better(best, Slope(value, gap + rounding, np.isfinite(gap + rounding)))
+        nothing = np.full_like(table.central[:, 0], np.nan)
+        best = DerivativeEstimate(nothing, np.full_like(nothing, np.inf), _never(table.central))
+        for _, value, gap, rounding in _candidates(table.central[:, :LARGE], table.noise / table.steps[:, :, None], 2):
+            best = smaller_error(best, DerivativeEstimate(value, gap + rounding, np.isfinite(gap + rounding)))
     return best
 
 
-def _extrapolate(slopes: Array, noise: Array, step: Array, power: int) -> Slope:
+def _extrapolate(slopes: Array, noise: Array, step: Array, power: int) -> DerivativeEstimate:
     with np.errstate(all="ignore"):
         jitter = noise / step[:, :, None]
         drift = _drift(slopes)
-        best = Slope(np.full_like(slopes[:, 0], np.nan), np.full_like(slopes[:, 0], np.inf), _never(slopes))
+        best = DerivativeEstimate(
+            np.full_like(slopes[:, 0], np.nan), np.full_like(slopes[:, 0], np.inf), _never(slopes)
+        )
         for start in range(0, slopes.shape[1], LEVELS):
             block = slice(start, start + LEVELS)
             for k, value, gap, rounding in _candidates(slopes[:, block], jitter[:, block], power):
@@ -172,21 +174,21 @@ def _extrapolate(slopes: Array, noise: Array, step: Array, power: int) -> Slope:
                 strays = _strays(value, gap + rounding, slopes[:, finer], jitter[:, finer], drift[:, finer])
                 accepted = (strays <= SLACK) & np.isfinite(gap + rounding) & np.isfinite(value)
                 bound = gap + rounding * np.maximum(1.0, strays)
-                best = better(best, Slope(value, 2 * bound + 2 * EPS * np.abs(value), accepted))
+                best = smaller_error(best, DerivativeEstimate(value, 2 * bound + 2 * EPS * np.abs(value), accepted))
     return best
 
 
-def better(best: Slope, other: Slope) -> Slope:
+def smaller_error(best: DerivativeEstimate, other: DerivativeEstimate) -> DerivativeEstimate:
     """For each element the accepted one with the smaller error bar."""
-    return chosen(best, other.accepted & (~best.accepted | (other.error < best.error)), other)
+    return select(best, other.accepted & (~best.accepted | (other.error < best.error)), other)
 
 
-def chosen(slope: Slope, where: Flags, other: Slope) -> Slope:
-    """``other`` where the flag is up, ``slope`` elsewhere."""
-    return Slope(
-        np.where(where, other.value, slope.value),
-        np.where(where, other.error, slope.error),
-        np.where(where, other.accepted, slope.accepted),
+def select(slope: DerivativeEstimate, mask: Flags, other: DerivativeEstimate) -> DerivativeEstimate:
+    """``other`` where the mask is True, ``slope`` elsewhere."""
+    return DerivativeEstimate(
+        np.where(mask, other.value, slope.value),
+        np.where(mask, other.error, slope.error),
+        np.where(mask, other.accepted, slope.accepted),
     )
 
 
@@ -195,7 +197,7 @@ def _never(slopes: Array) -> Flags:
 
 
 def _drift(slopes: Array) -> Array:
-    """How far each difference is from its coarser neighbour in its block: what it may still owe to truncation."""
+    """The distance of each difference from its coarser neighbour, a bound on its truncation."""
     drift = np.abs(np.diff(slopes, axis=1, prepend=slopes[:, :1]))
     for start in range(0, slopes.shape[1], LEVELS):
         within = np.abs(slopes[:, start + 1] - slopes[:, start])
@@ -204,7 +206,7 @@ def _drift(slopes: Array) -> Array:
 
 
 def _candidates(slopes: Array, jitter: Array, power: int) -> list[tuple[int, Array, Array, Array]]:
-    """Every entry of the Romberg table: its level, value, disagreement with its neighbours, amplified rounding."""
+    """Entries of the Romberg table: level, value, disagreement with neighbours, amplified rounding."""
     row, row_jitter = [slopes[:, 0]], [jitter[:, 0]]
     found = []
     for k in range(1, slopes.shape[1]):
@@ -223,11 +225,11 @@ def _candidates(slopes: Array, jitter: Array, power: int) -> list[tuple[int, Arr
 
 
 def _strays(value: Array, bound: Array, finer: Array, jitter: Array, drift: Array) -> Array:
-    """By how many roundings the finer differences stray from a value, at most; inf where one is not finite.
+    """The largest distance of finer differences from a value, in roundings; inf where one is not finite.
 
     Finer differences have next to no bias, and known noise: what they stray beyond their own drift is noise larger
-    than was assumed, and the error bar grows with it. A level beyond the abscissa's resolution is nan and says
-    nothing.
+    than was assumed, and the error bar grows with it. A level beyond the abscissa's resolution is nan and does
+    not count.
     """
     if not finer.shape[1]:
         return np.zeros_like(value)

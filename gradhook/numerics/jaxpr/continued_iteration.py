@@ -1,4 +1,4 @@
-"""Run the equations of a function with every loop that stops at a tolerance run on beyond its stop.
+"""Run a function with every loop that stops at a tolerance continued beyond its stop.
 
 An iteration that converges is then off by a power of what it was off; one that does anything else becomes another
 function, which its results show. Nothing has to be known of the tolerance.
@@ -30,7 +30,7 @@ def run_on(jaxpr: Any) -> Callable[..., list[Any]]:
 
 
 def _run(jaxpr: Any, values: Sequence[Any]) -> list[Any]:
-    body = traverse.opened(jaxpr)
+    body = traverse.open_jaxpr(jaxpr)
     known = dict(zip(body.invars, values, strict=True)) | dict(
         zip(body.constvars, traverse.constants(jaxpr), strict=True)
     )
@@ -52,7 +52,7 @@ def _equation(equation: Any, values: list[Any]) -> list[Any]:
     if walk is not None:
         return walk(equation, values)
     code = traverse.primal_code(equation) or inside[0]
-    fits = name in traverse.CALLS and len(traverse.opened(code).invars) == len(values)
+    fits = name in traverse.CALLS and len(traverse.open_jaxpr(code).invars) == len(values)
     return _run(code, values) if fits else traverse.bind(equation, values)
 
 
@@ -72,7 +72,7 @@ def _while(equation: Any, values: list[Any]) -> list[Any]:
 
 
 def _further(step: Callable[[list[Any]], list[Any]], count: Any, carry: list[Any]) -> list[Any]:
-    """More steps, as long as their numbers are finite: what has converged may divide nothing by nothing."""
+    """More steps while their numbers are finite: a converged iteration may divide 0 by 0."""
     most = jnp.where(count > 0, jnp.minimum(TIMES * count + LEAST, MOST), 0)
 
     def once(state: Any) -> Any:

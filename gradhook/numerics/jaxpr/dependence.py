@@ -1,4 +1,4 @@
-"""Tell what lies on the paths of floating data flow from each input leaf to each output leaf of a held function."""
+"""Find what lies on the paths of floating data flow from input leaves to output leaves."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradhook.comparison.judge import Array, Flags
-from gradhook.comparison.probe import Label, Narrowing
+from gradhook.comparison.probe import Downcast, Label
 from gradhook.model.results import Mode
-from gradhook.numerics.function import Held
+from gradhook.numerics.function import FlatFunction
 from gradhook.numerics.jaxpr.flows import UNSEEN, Flow, Met, Unreadable, flows
 from gradhook.numerics.jaxpr.stop_tolerance import Stop
 
 
 @dataclass(frozen=True)
 class Dependence:
-    """What lies between leaves; each array is of shape (input leaves, output leaves).
+    """The data flow between leaves; each array has the shape (input leaves, output leaves).
 
     ``reaches``: some path. ``stops``: for each way in which a loop stops when floating numbers that depend on an input
     satisfy a condition, the pairs with a path through such a loop. ``unseen``: some path through code that is no
@@ -32,7 +32,7 @@ class Dependence:
     reaches: Flags
     stops: tuple[tuple[Stop, Flags], ...]
     unseen: Flags
-    narrowed: tuple[tuple[Narrowing, Flags], ...]
+    narrowed: tuple[tuple[Downcast, Flags], ...]
 
     @property
     def iterates(self) -> bool:
@@ -40,7 +40,7 @@ class Dependence:
         return bool(self.stops) or bool(self.unseen.any())
 
     def between(self, path: tuple[Mode, ...], input: Label, output: Label) -> Flags:
-        """The pairs of leaves that one element of the study at ``path`` speaks of.
+        """The pairs of leaves that one element of the comparison at ``path`` depends on.
 
         A label that names no leaf (a direction, a combination) moves or sums all of them. Behind reverse mode an
         output is the gradient by an input leaf: the paths from that leaf concern it as well.
@@ -53,11 +53,11 @@ class Dependence:
     def largest(
         self, values: Array, path: tuple[Mode, ...], inputs: Sequence[Label], outputs: Sequence[Label]
     ) -> Array:
-        """The largest of ``values``, one for each pair of leaves, for every input and output label of a study."""
+        """The largest of ``values``, one for each pair of leaves, for every input and output label."""
         return per_element(lambda i, o: float(values[self.between(path, i, o)].max(initial=0.0)), inputs, outputs)
 
     def independent(self, path: tuple[Mode, ...], inputs: Sequence[Label], outputs: Sequence[Label]) -> Flags:
-        """Where no floating data flows, for every input and output label of a study: 0 but where it jumps."""
+        """Labels between which no floating data flows: the derivative is 0 but where the value jumps."""
 
         def apart(input: Label, output: Label) -> bool:
             reached = np.asarray(self.reaches[_named(self.inputs, input.leaf)].any(axis=0))
@@ -69,7 +69,7 @@ class Dependence:
 
 
 def per_element(ask: Callable[[Label, Label], float], inputs: Sequence[Label], outputs: Sequence[Label]) -> Array:
-    """A number for every input and output label, asked for once for each pair of leaves."""
+    """A number for every input and output label, computed once for each pair of leaves."""
     pairs = {(i.leaf, o.leaf): (i, o) for i in dict.fromkeys(inputs) for o in dict.fromkeys(outputs)}
     known = {leaves: ask(*labels) for leaves, labels in pairs.items()}
     found = [[known[i.leaf, o.leaf] for o in outputs] for i in inputs]
@@ -81,8 +81,8 @@ def _named(leaves: tuple[str, ...], name: str) -> Flags:
     return found if found.any() else np.ones(len(leaves), dtype=bool)
 
 
-def dependence(held: Held) -> Dependence:
-    """What lies between the leaves of a held function.
+def dependence(held: FlatFunction) -> Dependence:
+    """The data flow between the leaves of a function.
 
     Where it cannot be traced, or uses mutable arrays, everything may depend on everything by ways that are not seen.
     """
@@ -109,5 +109,5 @@ def dependence(held: Held) -> Dependence:
     return Dependence(*names, table(lambda flow: flow.reach), stops, met(UNSEEN), narrowed)
 
 
-def _flows(held: Held) -> list[Flow]:
+def _flows(held: FlatFunction) -> list[Flow]:
     return flows(held.leaf_jaxpr, [Flow(1 << place) for place in range(len(held.inputs.leaves))])

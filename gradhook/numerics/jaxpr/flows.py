@@ -1,4 +1,4 @@
-"""Follow the inputs of a jaxpr through its equations: which floating numbers reach which result, and through what.
+"""Follow the inputs of a jaxpr through its equations to its results.
 
 An abstract interpretation: a variable's value is the set of inputs that it depends on. Floating data flow counts.
 A comparison, a conversion to integers and the choice of a branch pass nothing on; ``stop_gradient`` and rounding do.
@@ -14,7 +14,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from gradhook.comparison.probe import Narrowing
+from gradhook.comparison.probe import Downcast
 from gradhook.numerics.jaxpr import traverse
 from gradhook.numerics.jaxpr.precision import narrowing
 from gradhook.numerics.jaxpr.stop_tolerance import Stop, evaluated, is_users, stop_of
@@ -23,9 +23,9 @@ from gradhook.numerics.jaxpr.traverse import Place, is_inexact
 Where = Callable[[], Place]
 """A place that is looked up where it is needed: that takes longer than the rest."""
 
-UNSEEN: Narrowing = ("code that is no equation", "", 0)
+UNSEEN: Downcast = ("code that is no equation", "", 0)
 """What a path may run through, beside equations that narrow and loops that stop at a tolerance."""
-Met = Narrowing | Stop
+Met = Downcast | Stop
 """What a path runs through."""
 _LOOKUPS = ("gather", "dynamic_slice")
 _APART = ("sort", "optimization_barrier")
@@ -38,7 +38,7 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True)
 class Flow:
-    """What a value depends on; a set of inputs is the bits of an integer.
+    """The inputs that a value depends on; a set of inputs is the bits of an integer.
 
     ``reach``: by floating data flow. ``chosen``: by comparisons. ``via``: for everything met on the way, the inputs
     with a path through it. ``value``: of a number that is written down, that number.
@@ -50,7 +50,7 @@ class Flow:
     value: Any = field(default=None, compare=False)
 
     def through(self, met: Met) -> Flow:
-        """The flow behind something that all of it runs through."""
+        """The flow after something that all of it passes through."""
         return Flow(self.reach, self.chosen, {**self.via, met: self.via.get(met, 0) | self.reach})
 
 
@@ -58,12 +58,12 @@ NOTHING = Flow()
 
 
 def flows(jaxpr: Any, arguments: Sequence[Flow], around: Where = lambda: ("", 0)) -> list[Flow]:
-    """What the outputs of a jaxpr depend on, for what its inputs depend on.
+    """The dependence of the outputs of a jaxpr, given that of its inputs.
 
     Raises:
         Unreadable: the jaxpr reads or writes mutable arrays.
     """
-    body = traverse.opened(jaxpr)
+    body = traverse.open_jaxpr(jaxpr)
     known = {var: _constant(value) for var, value in zip(body.constvars, traverse.constants(jaxpr), strict=False)}
     known = dict.fromkeys(body.constvars, NOTHING) | known | dict(zip(body.invars, arguments, strict=True))
     for equation in body.eqns:
@@ -84,7 +84,7 @@ def _where(jaxpr: Any, equation: Any, around: Where) -> Where:
 
 
 def joined(several: Iterable[Flow]) -> Flow:
-    """What at least one of several values depends on."""
+    """The union of the dependences of several values."""
     reach, chosen, via = 0, 0, dict[Met, int]()
     for flow in several:
         reach, chosen = reach | flow.reach, chosen | flow.chosen
@@ -117,7 +117,8 @@ def _called(equation: Any) -> Any | None:
     bodies = [part for part in inside if part is not None]
     sizes = (len(equation.invars), len(equation.outvars))
     fits = (
-        len(bodies) == 1 and (len(traverse.opened(bodies[0]).invars), len(traverse.opened(bodies[0]).outvars)) == sizes
+        len(bodies) == 1
+        and (len(traverse.open_jaxpr(bodies[0]).invars), len(traverse.open_jaxpr(bodies[0]).outvars)) == sizes
     )
     return bodies[0] if fits else None
 
@@ -142,7 +143,7 @@ def _plain(equation: Any, inputs: list[Flow], here: Where) -> list[Flow]:
 
 def _inside(equation: Any, given: Flow, here: Where) -> Flow:
     parts = list(traverse.inner(equation)) or [part for part in [traverse.primal_code(equation)] if part is not None]
-    found = [flows(part, [_of_kind(var, given) for var in traverse.opened(part).invars], here) for part in parts]
+    found = [flows(part, [_of_kind(var, given) for var in traverse.open_jaxpr(part).invars], here) for part in parts]
     return joined(flow for outputs in found for flow in outputs)
 
 
@@ -151,7 +152,7 @@ def _of_kind(var: Any, flow: Flow) -> Flow:
 
 
 def _kept(atoms: Sequence[Any], inputs: Sequence[Flow], result: Any, bits: bool = False) -> Flow:
-    """What an equation passes on to one of its results."""
+    """The dependence that an equation passes on to one of its results."""
     if _is_boolean(result):
         return _compared(atoms, inputs)
     if not is_inexact(result) and not bits and any(map(is_inexact, atoms)):
@@ -160,7 +161,7 @@ def _kept(atoms: Sequence[Any], inputs: Sequence[Flow], result: Any, bits: bool 
 
 
 def _compared(atoms: Sequence[Any], inputs: Sequence[Flow]) -> Flow:
-    """What the answer to a comparison of floats, or a formula of such answers, depends on."""
+    """The dependence of a comparison of floats, or of a formula of comparisons."""
     reach = chosen = 0
     for atom, flow in zip(atoms, inputs, strict=True):
         if is_inexact(atom):
@@ -178,7 +179,7 @@ def _scan(equation: Any, inputs: list[Flow], here: Where) -> list[Flow]:
 
 
 def _repeated(body: Any, held: list[Flow], carry: list[Flow], rows: list[Flow], here: Where) -> list[Flow]:
-    """The outputs of a loop's body once its carry holds all that any number of steps brings into it."""
+    """The outputs of a loop's body at the fixed point of its carry's dependence."""
     carry, rows = [joined([flow]) for flow in carry], [joined([flow]) for flow in rows]
     while True:
         outputs = flows(body, [*held, *carry, *rows], here)
@@ -196,7 +197,7 @@ def _while(equation: Any, inputs: list[Flow], here: Where) -> list[Flow]:
     (goes_on,) = flows(params["cond_jaxpr"], [*inputs[:asked], *carry], here)
     if not goes_on.chosen or not is_users(params["cond_jaxpr"]):
         return carry
-    body = traverse.opened(params["body_jaxpr"])
+    body = traverse.open_jaxpr(params["body_jaxpr"])
     stop = stop_of(params["cond_jaxpr"], [flow.value for flow in (*inputs[:asked], *carry)])
     stays = [one is other for one, other in zip(body.invars[constants:], body.outvars, strict=True)]
     return [flow if still else flow.through(stop) for flow, still in zip(carry, stays, strict=True)]

@@ -1,4 +1,4 @@
-"""Tell whose code a frame of a traceback is: the user's comes first in everything that names a place."""
+"""Find the user's frame in a traceback: it comes first in everything that names a place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""At which step of a loop does a result first become nan or infinite?"""
+"""Find the step of a loop at which a result first becomes nan or infinite."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ STEPS = 10_000
 
 
 @dataclass(frozen=True)
-class Step:
-    """A jaxpr at its inputs, and which of its outputs is looked at."""
+class LoopStep:
+    """A jaxpr at its inputs, and the output of it that is followed."""
 
     jaxpr: Any
     arguments: tuple[Any, ...]
     output: int
 
 
-def bad_step(equation: Any, values: Sequence[Any], output: int, nan: bool) -> Step | None:
-    """The first step of a ``scan`` or ``while`` whose body makes something bad out of good inputs.
+def bad_step(equation: Any, values: Sequence[Any], output: int, nan: bool) -> LoopStep | None:
+    """The first step of a ``scan`` or ``while`` that makes a nan or infinity out of finite inputs.
 
-    Its output is the one that was asked for if that is bad already, else the first bad one.
+    Its output is ``output`` if that is bad already, else the first bad one.
     """
     bad = jax.jit(lambda found: [_bad(value, nan) for value in found])
     for body, arguments, results in _steps(equation, list(values)):
         flags = [bool(flag) for flag in bad(results)]
         if any(flags):
-            return Step(body, tuple(arguments), output if flags[output] else flags.index(True))
+            return LoopStep(body, tuple(arguments), output if flags[output] else flags.index(True))
     return None
 
 

@@ -1,4 +1,4 @@
-"""Why does one operation give an infinity or a nan?"""
+"""The usual causes of an infinity or a nan, by primitive."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _UNSELECTED = " in an unselected branch of where()"
 
 
 def cause(equation: Any, values: Values, makers: Names) -> str:
-    """The reason in a few words; empty where none is known. ``values`` are the inputs, none where no numbers."""
+    """The cause in a few words, from the inputs ``values``; empty where none is known."""
     explain = _CAUSES.get(equation.primitive.name)
     return explain(values, makers) if explain is not None and values else ""
 

@@ -1,4 +1,4 @@
-"""Which equation of a program first makes a result infinite or nan, and what is the usual cause of that?
+"""Find the equation that first makes a result infinite or nan, and its usual cause.
 
 The program's jaxpr is run once with a flag for every variable; then the bad result is followed back to the equation
 that made it from good inputs, into the calls, branches and loops on the way.
@@ -15,51 +15,51 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gradhook.comparison.probe import Origin
+from gradhook.comparison.probe import NonfiniteSource
 from gradhook.model.results import Mode
 from gradhook.numerics.autodiff.compiler_options import compiled
-from gradhook.numerics.autodiff.derivatives import Laboratory
+from gradhook.numerics.autodiff.derivatives import Differentiator
 from gradhook.numerics.jaxpr import traverse
-from gradhook.numerics.jaxpr.loops import Step, bad_step
+from gradhook.numerics.jaxpr.loops import LoopStep, bad_step
 from gradhook.numerics.jaxpr.nonfinite_causes import cause
 from gradhook.numerics.jaxpr.traverse import Place
 
 
-def origin(program: Callable[..., Any], *arguments: Any) -> Origin | None:
-    """The first equation that spoils the one result of ``program``; None where the result is finite or was never so."""
-    level = Level(jax.make_jaxpr(program)(*arguments), tuple(arguments), ("", 0))
-    trail = level.follow(0)
-    return trail.origin if trail else None
+def nonfinite_source(program: Callable[..., Any], *arguments: Any) -> NonfiniteSource | None:
+    """The first equation that makes the one result of ``program`` not finite; None where it is finite."""
+    frame = JaxprFrame(jax.make_jaxpr(program)(*arguments), tuple(arguments), ("", 0))
+    trace = frame.follow(0)
+    return trace.nonfinite_source if trace else None
 
 
-def of_claim(laboratory: Laboratory, mode: Mode, row: int, column: int) -> Origin | None:
-    """What spoils the claim of a mode about one direction and one output, or one combination of outputs."""
-    if not laboratory.held.traceable:
+def of_claim(differentiator: Differentiator, mode: Mode, row: int, column: int) -> NonfiniteSource | None:
+    """The equation that makes a mode's derivative not finite, for one direction and one column."""
+    if not differentiator.held.traceable:
         return None
-    seen = laboratory.view
+    seen = differentiator.projection
     operands = seen.operands[row % len(seen.operands)]
     call, x = partial(seen.call, *([operands] if operands else [])), jnp.asarray(seen.point)
     try:
         if mode == "fwd":
             tangent = jnp.asarray(seen.directions.vectors[row])
-            return origin(lambda x, v: jax.jvp(call, (x,), (v,))[1][column], x, tangent)
-        weights = laboratory.weights((), seen.outputs)
+            return nonfinite_source(lambda x, v: jax.jvp(call, (x,), (v,))[1][column], x, tangent)
+        weights = differentiator.weights((), seen.outputs)
         cotangents = weights if len(weights) else np.eye(len(seen.outputs))
-        return origin(lambda x, w: jax.vjp(call, x)[1](w)[0], x, jnp.asarray(cotangents[column]))
+        return nonfinite_source(lambda x, w: jax.vjp(call, x)[1](w)[0], x, jnp.asarray(cotangents[column]))
     except Exception:  # a program that cannot be taken apart leaves the cause open, not the verdict
         return None
 
 
 @dataclass(frozen=True)
-class Trail:
-    """Where a bad value comes from; ``entrance`` is the input through which an infinity came in, if one did."""
+class NonfiniteTrace:
+    """The source of a bad value; ``entrance`` is the input through which an infinity came, if any."""
 
-    origin: Origin
+    nonfinite_source: NonfiniteSource
     entrance: int | None = None
 
 
 @dataclass(frozen=True)
-class Level:
+class JaxprFrame:
     """A jaxpr at its inputs; ``around`` is the place of the call that it belongs to."""
 
     jaxpr: Any
@@ -68,11 +68,11 @@ class Level:
 
     @cached_property
     def _makers(self) -> dict[Any, Any]:
-        return {var: equation for equation in traverse.opened(self.jaxpr).eqns for var in equation.outvars}
+        return {var: equation for equation in traverse.open_jaxpr(self.jaxpr).eqns for var in equation.outvars}
 
     @cached_property
     def _flags(self) -> dict[Any, tuple[bool, bool]]:
-        """Whether a variable holds a nan, and whether an infinity."""
+        """For each variable, whether it holds a nan and whether an infinity."""
         names: list[Any] = []
 
         def program(*arguments: Any) -> list[Any]:
@@ -85,7 +85,7 @@ class Level:
 
     def _run(self, arguments: Sequence[Any]) -> dict[Any, Any]:
         """Every variable's value (traceable)."""
-        body = traverse.opened(self.jaxpr)
+        body = traverse.open_jaxpr(self.jaxpr)
         values = dict(zip(body.constvars, traverse.constants(self.jaxpr), strict=True))
         values |= dict(zip(body.invars, arguments, strict=True))
         for equation in body.eqns:
@@ -104,9 +104,9 @@ class Level:
         known = dict(zip(names, compiled(program, self.arguments)(*self.arguments), strict=True))
         return [atom.val if traverse.is_literal(atom) else known[atom] for atom in atoms]
 
-    def follow(self, output: int) -> Trail | None:
-        """Where the badness of an output comes from; None if it came in from outside."""
-        atom = traverse.opened(self.jaxpr).outvars[output]
+    def follow(self, output: int) -> NonfiniteTrace | None:
+        """The source of a bad output; None if the bad value came in from outside."""
+        atom = traverse.open_jaxpr(self.jaxpr).outvars[output]
         equation, made = self._source(atom, self._nan if self._nan(atom) else self._infinite)
         return self._made(equation, made) if equation is not None else None
 
@@ -117,7 +117,7 @@ class Level:
         return bool(np.isinf(atom.val).any()) if traverse.is_literal(atom) else self._flags.get(atom, (False, False))[1]
 
     def _source(self, atom: Any, bad: Callable[[Any], bool]) -> tuple[Any, Any]:
-        """From a bad variable back to the equation that made it of good ones; no equation for one that came in."""
+        """The equation that made a bad variable of good ones; None if the bad value came in."""
         while bad(atom) and (equation := self._makers.get(atom)) is not None:
             before = next((a for a in equation.invars if bad(a)), None)
             if before is None:
@@ -125,61 +125,65 @@ class Level:
             atom = before
         return None, atom
 
-    def _made(self, equation: Any, made: Any) -> Trail:
-        """The badness begins with this equation, or inside it, or with an infinity that came in and became a nan."""
+    def _made(self, equation: Any, made: Any) -> NonfiniteTrace:
+        """The source at or inside this equation, or of an infinity that came in and became a nan."""
         inside = self._inside(equation, made)
         if inside is not None and inside.entrance is None:
             return inside
-        trail = inside or Trail(self._described(equation))
+        trace = inside or NonfiniteTrace(self._described(equation))
         entered = [a for a in equation.invars if self._infinite(a)]
-        if trail.entrance is not None:
-            entered = [equation.invars[trail.entrance]]
-        return self._explained(trail.origin, entered[0]) if entered and self._nan(made) else Trail(trail.origin)
+        if trace.entrance is not None:
+            entered = [equation.invars[trace.entrance]]
+        return (
+            self._explained(trace.nonfinite_source, entered[0])
+            if entered and self._nan(made)
+            else NonfiniteTrace(trace.nonfinite_source)
+        )
 
-    def _explained(self, origin: Origin, entered: Any) -> Trail:
-        """A nan that was made of an infinity: the infinity is what comes first."""
+    def _explained(self, nonfinite_source: NonfiniteSource, entered: Any) -> NonfiniteTrace:
+        """The source of a nan made of an infinity: the infinity comes first."""
         if traverse.is_literal(entered):
-            return Trail(origin)
+            return NonfiniteTrace(nonfinite_source)
         earlier, atom = self._source(entered, self._infinite)
         if earlier is not None:
             first = self._made(earlier, atom)
-            return Trail(_then(first.origin, origin), first.entrance)
-        inputs = list(traverse.opened(self.jaxpr).invars)
-        return Trail(origin, inputs.index(atom) if atom in inputs else None)
+            return NonfiniteTrace(_then(first.nonfinite_source, nonfinite_source), first.entrance)
+        inputs = list(traverse.open_jaxpr(self.jaxpr).invars)
+        return NonfiniteTrace(nonfinite_source, inputs.index(atom) if atom in inputs else None)
 
-    def _described(self, equation: Any) -> Origin:
+    def _described(self, equation: Any) -> NonfiniteSource:
         names = [_name(self._makers.get(a) if not traverse.is_literal(a) else None) for a in equation.invars]
         values = [np.asarray(value) for value in self.values(equation.invars)] if _numeric(equation) else []
-        return Origin(equation.primitive.name, *self.place(equation), cause(equation, values, names))
+        return NonfiniteSource(equation.primitive.name, *self.place(equation), cause(equation, values, names))
 
     def place(self, equation: Any) -> Place:
-        """Where an equation stands in the user's code, or the call around it."""
+        """The file and line of an equation in the user's code, or of the call around it."""
         return traverse.place_in(self.jaxpr, equation, self.around)
 
-    def _inside(self, equation: Any, made: Any) -> Trail | None:
-        """The trail through the jaxpr that an equation calls; entrances are counted among the equation's inputs."""
+    def _inside(self, equation: Any, made: Any) -> NonfiniteTrace | None:
+        """The trace through the jaxpr that an equation calls; entrances are indices of the equation's inputs."""
         name, output = equation.primitive.name, list(equation.outvars).index(made)
         step, shift = None, 0
         if name in traverse.CALLS:
             bodies = list(traverse.inner(equation)) or [traverse.primal_code(equation)]
-            step = Step(bodies[0], tuple(self.values(equation.invars)), output) if bodies[0] is not None else None
+            step = LoopStep(bodies[0], tuple(self.values(equation.invars)), output) if bodies[0] is not None else None
         elif name == "cond":
             index, *rest = self.values(equation.invars)
-            step, shift = Step(equation.params["branches"][int(index)], tuple(rest), output), 1
+            step, shift = LoopStep(equation.params["branches"][int(index)], tuple(rest), output), 1
         elif name in ("scan", "while"):
             step = bad_step(equation, self.values(equation.invars), output, nan=self._nan(made))
         if step is None:
             return None
-        trail = Level(step.jaxpr, step.arguments, self.place(equation)).follow(step.output)
-        if trail is None or trail.entrance is None:
-            return trail
-        return Trail(trail.origin, trail.entrance + shift if name not in ("scan", "while") else None)
+        trace = JaxprFrame(step.jaxpr, step.arguments, self.place(equation)).follow(step.output)
+        if trace is None or trace.entrance is None:
+            return trace
+        return NonfiniteTrace(trace.nonfinite_source, trace.entrance + shift if name not in ("scan", "while") else None)
 
 
-def _then(first: Origin, last: Origin) -> Origin:
+def _then(first: NonfiniteSource, last: NonfiniteSource) -> NonfiniteSource:
     """An infinity that was made first and became a nan later."""
     causes = [text for text in (first.cause, f"then {last.cause}" if last.cause else "") if text]
-    return Origin(first.primitive, first.path, first.line, ", ".join(causes))
+    return NonfiniteSource(first.primitive, first.path, first.line, ", ".join(causes))
 
 
 def _name(maker: Any) -> str:

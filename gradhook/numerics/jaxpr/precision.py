@@ -1,4 +1,4 @@
-"""Does an equation compute in less than float64, although its inputs are float64?"""
+"""Find equations that compute in less than float64 from float64 inputs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def narrowing(equation: Any) -> str:
-    """What an equation does that takes a 64-bit float and gives a narrower one; empty for any other."""
+    """A description of an equation that takes a 64-bit float and gives a narrower one; else empty."""
     inputs = [_width(var) for var in equation.invars]
     outputs = [(_width(var), var) for var in equation.outvars]
     narrow = [var for width, var in outputs if 0 < width < 64]

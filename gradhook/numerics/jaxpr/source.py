@@ -1,4 +1,4 @@
-"""Which function did the user write, under what JAX and decorators made of it?"""
+"""Find the function that the user wrote under JAX's and other decorators, and its parameters."""
 
 from __future__ import annotations
 
@@ -14,38 +14,38 @@ _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_O
 _GRADIENTS = jax.custom_derivatives.custom_gradient.__code__.co_filename
 
 
-def written(function: Any) -> Any:
-    """The innermost function; ``custom_gradient`` alone does not say what it wraps, and holds it in its closure."""
+def user_function(function: Any) -> Any:
+    """The innermost function; that of ``custom_gradient`` is found in the wrapper's closure."""
     found = unwrap(function)
     while isinstance(found, partial) or equinox_rule(found) is not None:
         found = unwrap(found.func if isinstance(found, partial) else _under(found))
     code = getattr(found, "__code__", None)
     if code is None or code.co_filename != _GRADIENTS or "fun" not in code.co_freevars:
         return found
-    return written(found.__closure__[code.co_freevars.index("fun")].cell_contents)
+    return user_function(found.__closure__[code.co_freevars.index("fun")].cell_contents)
 
 
 def signature(function: Any) -> inspect.Signature:
     """The parameters that a caller sees.
 
     Raises:
-        TypeError, ValueError: the function does not tell.
+        TypeError, ValueError: the function has no signature.
     """
     seen = inspect.signature(function)
     kinds = {parameter.kind for parameter in seen.parameters.values()}
     hidden = kinds == {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
-    return inspect.signature(written(function)) if hidden or equinox_rule(unwrap(function)) is not None else seen
+    return inspect.signature(user_function(function)) if hidden or equinox_rule(unwrap(function)) is not None else seen
 
 
 def parameter_names(function: Any, count: int) -> list[str]:
-    """The names of ``count`` positional arguments, as far as the function tells them."""
+    """The names of ``count`` positional arguments, as far as the signature gives them."""
     names = [p.name for p in _parameters(function) if p.kind in _POSITIONAL]
     rest = next((p.name for p in _parameters(function) if p.kind is inspect.Parameter.VAR_POSITIONAL), "arg")
     return [names[i] if i < len(names) else f"{rest}[{i - len(names)}]" for i in range(count)]
 
 
 def arity(function: Any) -> int:
-    """How many positional parameters the function names."""
+    """The number of positional parameters with a name."""
     return sum(p.kind in _POSITIONAL for p in _parameters(function))
 
 
@@ -57,7 +57,7 @@ def _parameters(function: Any) -> list[inspect.Parameter]:
 
 
 def equinox_rule(found: Any) -> str | None:
-    """``filter_custom_jvp`` or ``filter_custom_vjp`` for a rule of equinox, which is not imported here; else None."""
+    """``filter_custom_jvp`` or ``filter_custom_vjp`` for a rule of equinox; else None."""
     kind = type(found)
     is_equinox = kind.__module__.partition(".")[0] == "equinox"
     return kind.__name__ if is_equinox and kind.__name__ in _EQUINOX_RULES else None

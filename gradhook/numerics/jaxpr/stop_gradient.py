@@ -1,4 +1,4 @@
-"""How is a function evaluated with the values under ``stop_gradient`` held as they are at the base point?
+"""Evaluate a function with its values under ``stop_gradient`` held as at the base point.
 
 The author's word ``stop_gradient="frozen"``: these values are constants of the function, so differences must not see
 them move either. They are recorded once, at the base point, and stand in the jaxpr in the place of the equations.
@@ -15,9 +15,9 @@ import jax
 import jax.numpy as jnp
 
 from gradhook.model.errors import GradhookError
-from gradhook.numerics.function import Held
+from gradhook.numerics.function import FlatFunction
 from gradhook.numerics.jaxpr import traverse
-from gradhook.numerics.jaxpr.nonfinite_source import Level
+from gradhook.numerics.jaxpr.nonfinite_source import JaxprFrame
 from gradhook.numerics.jaxpr.traverse import Place
 
 Recorded = tuple[Any, Place]
@@ -25,15 +25,15 @@ Recorded = tuple[Any, Place]
 
 
 @dataclass(frozen=True)
-class Frozen:
-    """A held function whose stopped values are constants, and where they are in the code."""
+class FrozenFunction:
+    """A function whose stopped values are constants, and their places in the code."""
 
-    held: Held
+    held: FlatFunction
     places: tuple[Place, ...]
 
 
-def freeze(held: Held) -> Frozen:
-    """Hold every floating value under ``stop_gradient`` at the base point; those under custom rules are the rules' own.
+def freeze_stopped_values(held: FlatFunction) -> FrozenFunction:
+    """Hold floating values under ``stop_gradient`` at the base point, those under custom rules excepted.
 
     Raises:
         GradhookError: one of them changes from step to step of a loop, or the function cannot be traced.
@@ -45,7 +45,7 @@ def freeze(held: Held) -> Frozen:
         )
     point = jnp.asarray(held.point)
     jaxpr = held.jaxpr
-    recorded = list(_record(Level(jaxpr, (point,), ("", 0))))
+    recorded = list(_record(JaxprFrame(jaxpr, (point,), ("", 0))))
     left = iter(recorded)
 
     def rewrite(equation: Any) -> Any:
@@ -55,7 +55,7 @@ def freeze(held: Held) -> Frozen:
 
     run = traverse.function_of(traverse.rewritten(jaxpr, rewrite))
     places = tuple(dict.fromkeys(place for value, place in recorded if value is not None))
-    return Frozen(replace(held, call=lambda vector: run(vector)[0]), places)
+    return FrozenFunction(replace(held, call=lambda vector: run(vector)[0]), places)
 
 
 def _stops(equation: Any) -> bool:
@@ -64,31 +64,31 @@ def _stops(equation: Any) -> bool:
 
 
 def _holds(jaxpr: Any) -> bool:
-    """Whether anything in a jaxpr is to be recorded, which excludes what is under custom rules."""
+    """Whether a jaxpr has a stopped value to record, outside custom rules."""
     return any(
         _stops(e) or (traverse.primal_code(e) is None and any(_holds(part) for part in traverse.inner(e)))
-        for e in traverse.opened(jaxpr).eqns
+        for e in traverse.open_jaxpr(jaxpr).eqns
     )
 
 
-def _record(level: Level) -> Iterator[Recorded]:
-    for equation in traverse.opened(level.jaxpr).eqns:
+def _record(frame: JaxprFrame) -> Iterator[Recorded]:
+    for equation in traverse.open_jaxpr(frame.jaxpr).eqns:
         if _stops(equation):
-            yield level.values(equation.invars)[0], level.place(equation)
+            yield frame.values(equation.invars)[0], frame.place(equation)
         elif traverse.primal_code(equation) is None and any(_holds(part) for part in traverse.inner(equation)):
-            yield from _inside(level, equation)
+            yield from _inside(frame, equation)
 
 
-def _inside(level: Level, equation: Any) -> Iterator[Recorded]:
-    place, name = level.place(equation), equation.primitive.name
+def _inside(frame: JaxprFrame, equation: Any) -> Iterator[Recorded]:
+    place, name = frame.place(equation), equation.primitive.name
     if name in traverse.CALLS:
         (body,) = traverse.inner(equation)
-        yield from _record(Level(body, tuple(level.values(equation.invars)), place))
+        yield from _record(JaxprFrame(body, tuple(frame.values(equation.invars)), place))
     elif name == "cond":
-        index, *arguments = level.values(equation.invars)
+        index, *arguments = frame.values(equation.invars)
         for number, branch in enumerate(equation.params["branches"]):
             taken = number == int(index)
-            yield from _record(Level(branch, tuple(arguments), place)) if taken else _passed_by(branch)
+            yield from _record(JaxprFrame(branch, tuple(arguments), place)) if taken else _passed_by(branch)
     else:
         file = f" at {Path(place[0]).name}:{place[1]}" if place[0] else ""
         raise GradhookError(
@@ -98,8 +98,8 @@ def _inside(level: Level, equation: Any) -> Iterator[Recorded]:
 
 
 def _passed_by(jaxpr: Any) -> Iterator[Recorded]:
-    """What a branch that is not taken would have recorded."""
-    for equation in traverse.opened(jaxpr).eqns:
+    """Placeholders for the stopped values of a branch that is not taken."""
+    for equation in traverse.open_jaxpr(jaxpr).eqns:
         if _stops(equation):
             yield None, ("", 0)
         elif traverse.primal_code(equation) is None:

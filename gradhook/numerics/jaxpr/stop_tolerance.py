@@ -1,4 +1,4 @@
-"""Read where a loop stops: which of its comparisons are of floating numbers, and with what tolerance."""
+"""Read the tolerance at which a loop stops, from its comparisons of floating numbers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SOLVERS = ("/scipy/sparse/", "/scipy/optimize/", "/experimental/ode")
 
 @dataclass(frozen=True)
 class Stop:
-    """How a loop stops: its tolerance, None where the equations do not give it away.
+    """The stop of a loop: its tolerance, None where the equations do not give it away.
 
     ``mapped``: it runs until the last of several is done, and leaves those alone that are.
     """
@@ -45,21 +45,21 @@ def stops(equation: Any) -> bool:
 
 
 def is_users(condition: Any) -> bool:
-    """Whether the accuracy of a loop is chosen by its user."""
+    """Whether the user chooses the accuracy of a loop."""
     path = traverse.definition(condition)[1].replace("\\", "/")
     return not traverse.of_jax(path) or any(part in path for part in _SOLVERS)
 
 
 def stop_of(condition: Any, values: Sequence[Any]) -> Stop:
-    """How a loop with this condition stops, where its inputs have these values (None: not known)."""
+    """The stop of a loop with this condition and these input values (None: unknown)."""
     bounds = [bound for bound in _compared(condition, values) if bound is not None and bound <= LARGEST]
     mapped = any(equation.primitive.name == "reduce_or" for equation in traverse.equations(condition))
     return Stop(max(bounds, default=None), mapped)
 
 
 def _compared(jaxpr: Any, values: Sequence[Any]) -> list[float | None]:
-    """The magnitude of what floating numbers are compared with, for each comparison: a bound, or a factor of one."""
-    body = traverse.opened(jaxpr)
+    """The magnitude that floating numbers are compared with, for each comparison: a bound, or its factor."""
+    body = traverse.open_jaxpr(jaxpr)
     known: dict[Any, Any] = dict(zip(body.invars, values, strict=False))
     known |= dict(zip(body.constvars, traverse.constants(jaxpr), strict=True))
     factors: dict[Any, float] = {}
@@ -70,7 +70,7 @@ def _compared(jaxpr: Any, values: Sequence[Any]) -> list[float | None]:
             bounds = [_bound(a, v, factors) for a, v in zip(equation.invars, given, strict=True)]
             found.append(next((bound for bound in bounds if bound is not None), None))
         for part in traverse.inner(equation):
-            fits = len(traverse.opened(part).invars) == len(given)
+            fits = len(traverse.open_jaxpr(part).invars) == len(given)
             found += _compared(part, given if fits else [])
         known.update(zip(equation.outvars, evaluated(equation, given), strict=True))
         _scaled(equation, given, factors)
@@ -97,7 +97,7 @@ def _magnitude(value: Any) -> float | None:
 
 
 def value_of(atom: Any, known: dict[Any, Any]) -> Any:
-    """The value of a small constant; None where it is not known."""
+    """The value of a small constant; None where it is unknown."""
     return atom.val if traverse.is_literal(atom) else known.get(atom)
 
 

@@ -1,4 +1,4 @@
-"""How is a jaxpr walked and rewritten, and where in the user's code does an equation come from?
+"""Walk, rewrite and run jaxprs, and find an equation's place in the user's code.
 
 The one place that knows what jaxprs look like inside: equations, their parameters, their tracebacks. Tested on JAX
 0.8.0, 0.10.2 and 0.12.0, there also with ``jax_custom_jvp3``. What differs: since 0.12 a closed jaxpr is a jaxpr (its
@@ -35,7 +35,7 @@ Rewrite = Callable[[Any], Any]
 """What an equation becomes: another one, or itself."""
 
 
-def opened(jaxpr: Any) -> Any:
+def open_jaxpr(jaxpr: Any) -> Any:
     """The jaxpr with equations and variables, of a closed one or of itself."""
     return getattr(jaxpr, "jaxpr", jaxpr)
 
@@ -49,27 +49,27 @@ def inner(equation: Any) -> Iterator[Any]:
     """The jaxprs inside an equation."""
     for parameter in equation.params.values():
         for part in parameter if isinstance(parameter, (tuple, list)) else (parameter,):
-            if hasattr(opened(part), "eqns"):
+            if hasattr(open_jaxpr(part), "eqns"):
                 yield part
 
 
 def equations(jaxpr: Any) -> Iterator[Any]:
     """Every equation of a (closed) jaxpr and of the jaxprs inside it, in order."""
-    return (equation for equation, _ in placed(jaxpr))
+    return (equation for equation, _ in equations_with_source(jaxpr))
 
 
-def placed(jaxpr: Any, around: Place = ("", 0)) -> Iterator[tuple[Any, Place]]:
+def equations_with_source(jaxpr: Any, around: Place = ("", 0)) -> Iterator[tuple[Any, Place]]:
     """Every equation as by ``equations``, with its place."""
-    for equation in opened(jaxpr).eqns:
+    for equation in open_jaxpr(jaxpr).eqns:
         here = place_in(jaxpr, equation, around)
         yield equation, here
         hidden = [] if list(inner(equation)) else [code for code in (primal_code(equation),) if code is not None]
         for part in (*inner(equation), *hidden):
-            yield from placed(part, here)
+            yield from equations_with_source(part, here)
 
 
 def place(equation: Any) -> Place:
-    """The file and line that an equation comes from, the user's before a library's; ("", 0) where none is recorded."""
+    """The file and line of an equation, the user's before a library's; ("", 0) where none is recorded."""
     traceback = getattr(equation.source_info, "traceback", None)
     frames = traceback.frames if traceback is not None else ()
     return users((frame.file_name, int(frame.line_num)) for frame in frames)
@@ -103,7 +103,7 @@ def rule_kind(equation: Any) -> str:
 
 def definition(jaxpr: Any) -> tuple[str, str, int]:
     """Name, file and line of the function that a jaxpr was traced from; empty where that is not recorded."""
-    text = getattr(getattr(opened(jaxpr), "debug_info", None), "func_src_info", None) or ""
+    text = getattr(getattr(open_jaxpr(jaxpr), "debug_info", None), "func_src_info", None) or ""
     name, _, where = text.rpartition(" at ")
     path, _, line = where.rpartition(":")
     own = (name, path, int(line)) if line.isdigit() else (text, "", 0)
@@ -111,14 +111,14 @@ def definition(jaxpr: Any) -> tuple[str, str, int]:
 
 
 def _wraps(path: str, name: str) -> bool:
-    """Whether a function stands around another one that a custom rule was put on."""
+    """Whether a function stands around the one that a custom rule was put on."""
     path = path.replace("\\", "/")
     return any(path.endswith(end) and name.endswith(last) for end, last in _WRAPPERS)
 
 
 def _wrapped(jaxpr: Any) -> tuple[str, str, int] | None:
     """The function that a wrapper called, as the first equation inside remembers."""
-    for equation in opened(jaxpr).eqns:
+    for equation in open_jaxpr(jaxpr).eqns:
         traceback = getattr(equation.source_info, "traceback", None)
         for inside, frame in pairwise(traceback.frames if traceback is not None else ()):
             if _wraps(frame.file_name, frame.function_name):
@@ -127,11 +127,11 @@ def _wrapped(jaxpr: Any) -> tuple[str, str, int] | None:
 
 
 def rewritten(jaxpr: Any, rewrite: Rewrite) -> Any:
-    """The jaxpr with every equation rewritten; inside what ``rewrite`` leaves alone too, but not inside custom rules.
+    """The jaxpr with every equation rewritten, inner jaxprs too, but not those under custom rules.
 
     Variables keep their identity and inner jaxprs their signature, so that the other parameters of loops stay valid.
     """
-    body = opened(jaxpr)
+    body = open_jaxpr(jaxpr)
     new = [_rewritten(equation, rewrite) for equation in body.eqns]
     if all(one is other for one, other in zip(new, body.eqns, strict=True)):
         return jaxpr
@@ -145,12 +145,12 @@ def _rewritten(equation: Any, rewrite: Rewrite) -> Any:
         return new
     changed: dict[str, Any] = {}
     for key, value in equation.params.items():
-        if isinstance(value, (tuple, list)) and any(hasattr(opened(part), "eqns") for part in value):
-            parts = [rewritten(p, rewrite) if hasattr(opened(p), "eqns") else p for p in value]
+        if isinstance(value, (tuple, list)) and any(hasattr(open_jaxpr(part), "eqns") for part in value):
+            parts = [rewritten(p, rewrite) if hasattr(open_jaxpr(p), "eqns") else p for p in value]
             # A namedtuple (the jaxprs of a linear solve) is made of its fields.
             made = type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
             changed |= {key: made} if any(a is not b for a, b in zip(parts, value, strict=True)) else {}
-        elif hasattr(opened(value), "eqns"):
+        elif hasattr(open_jaxpr(value), "eqns"):
             part = rewritten(value, rewrite)
             changed |= {key: part} if part is not value else {}
     return equation.replace(params={**equation.params, **changed}) if changed else equation
@@ -164,7 +164,7 @@ def call_of(code: Any | None, equation: Any) -> Any:
     shapes = [jax.eval_shape(partial(_zeros, var.aval)) for var in equation.invars]
     results = [var.aval for var in equation.outvars]
     pattern = jax.jit(lambda *values: [_zeros(aval) for aval in results] if code is not None else list(values))
-    call = opened(jax.make_jaxpr(pattern)(*shapes)).eqns[-1]
+    call = open_jaxpr(jax.make_jaxpr(pattern)(*shapes)).eqns[-1]
     params = {**call.params, "jaxpr": code} if code is not None else call.params
     return call.replace(invars=list(equation.invars), outvars=list(equation.outvars), params=params)
 
@@ -180,7 +180,7 @@ def function_of(jaxpr: Any) -> Callable[..., list[Any]]:
 
 
 def bind(equation: Any, values: Sequence[Any]) -> list[Any]:
-    """What an equation gives for the values of its inputs; traceable, rules included."""
+    """The results of an equation for the values of its inputs; traceable, rules included."""
     given = equation.primitive.get_bind_params(equation.params)
     functions, params = given if isinstance(given, tuple) else ((), given)  # functions became parameters in 0.10
     with equation.ctx.manager:
@@ -189,7 +189,7 @@ def bind(equation: Any, values: Sequence[Any]) -> list[Any]:
 
 
 def is_literal(atom: Any) -> bool:
-    """Whether an input of an equation is a constant that stands in it."""
+    """Whether an input of an equation is a literal constant."""
     return hasattr(atom, "val")
 
 
@@ -200,7 +200,7 @@ def is_inexact(atom: Any) -> bool:
 
 
 def scan_counts(equation: Any) -> tuple[int, int]:
-    """How many of a scan's inputs are constants, and how many are its carry."""
+    """The number of a scan's inputs that are constants, and of those that are its carry."""
     params = equation.params
     if "ft_in" in params:
         constant, carry, _ = params["ft_in"].unpack()

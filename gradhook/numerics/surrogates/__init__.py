@@ -1,1 +1,1 @@
-"""What does a rule of one's own do, and what was declared for it?"""
+"""Functions with a rule of their own, and the declarations about them."""

@@ -1,4 +1,4 @@
-"""Which custom rules does a derivative rest on?
+"""Find the custom rules that a derivative rests on.
 
 A rule in the jaxpr may still have no part in the derivative: its value is rounded once more, or stopped. So each rule
 in turn is made to give zero; where that changes nothing, it was not in use. After ``grad`` no rule is visible at all,
@@ -12,42 +12,48 @@ from typing import Any
 import jax
 import numpy as np
 
-from gradhook.comparison.probe import Fault, Suspect
-from gradhook.comparison.surrogate_probe import InUse
+from gradhook.comparison.probe import CustomRuleUse, DerivativeError
+from gradhook.comparison.surrogate_probe import ActiveRules
 from gradhook.model.results import Mode
-from gradhook.numerics.autodiff.derivative_errors import translate
+from gradhook.numerics.autodiff.derivative_errors import classify
 from gradhook.numerics.jaxpr import traverse
-from gradhook.numerics.jaxpr.custom_rules import Replay
+from gradhook.numerics.jaxpr.custom_rules import RuleRewriter
 
 MOST = 6
 """So many rules are tried; each costs a program."""
 
 
-def in_use(replay: Replay, mode: Mode) -> InUse:
-    """The outermost rules of a function that is none itself; those that JAX brings are left out."""
-    suspects = replay.suspects
-    rules = [s for s in suspects if s.kind != "stop_gradient" and not s.of_jax and s.outermost][:MOST]
+def active_rules(rewriter: RuleRewriter, mode: Mode) -> ActiveRules:
+    """The outermost user rules inside a function that is not itself a rule, by their effect."""
+    every = rewriter.rules_in_use
+    rules = [rule for rule in every if rule.kind != "stop_gradient" and not rule.of_jax and rule.outermost][:MOST]
     if not rules or any(rule.itself for rule in rules):
-        return InUse(bool(suspects))
-    whole = replay.claim(frozenset(), (), mode)
-    if isinstance(whole, Fault):
-        return InUse(True)
-    muted = [(rule, _muted(replay, rule, mode)) for rule in rules]
-    known = [(rule, np.array_equal(whole, got, equal_nan=True)) for rule, got in muted if not isinstance(got, Fault)]
-    used, idle = (tuple(rule for rule, same in known if same is is_idle) for is_idle in (False, True))
-    return InUse(bool(suspects), used, idle)
+        return ActiveRules(bool(every))
+    whole = rewriter.claim(frozenset(), (), mode)
+    if isinstance(whole, DerivativeError):
+        return ActiveRules(True)
+    muted = [(rule, _muted(rewriter, rule, mode)) for rule in rules]
+    used: list[CustomRuleUse] = []
+    inactive: list[CustomRuleUse] = []
+    for rule, got in muted:
+        if isinstance(got, DerivativeError):
+            continue
+        (inactive if np.array_equal(whole, got, equal_nan=True) else used).append(rule)
+    return ActiveRules(bool(every), tuple(used), tuple(inactive))
 
 
-def _muted(replay: Replay, rule: Suspect, mode: Mode) -> Any:
-    """The claim of a mode with a rule that gives zero."""
+def _muted(rewriter: RuleRewriter, rule: CustomRuleUse, mode: Mode) -> Any:
+    """The derivative by a mode when one rule gives zero."""
     try:
-        return replay.laboratory.claim(replay.rewritten(frozenset([replay.suspects.index(rule)]), _stopped), (), mode)
+        return rewriter.differentiator.claim(
+            rewriter.rewritten(frozenset([rewriter.rules_in_use.index(rule)]), _stopped), (), mode
+        )
     except Exception as error:  # without the rule nothing need be differentiable
-        return translate(error)
+        return classify(error)
 
 
 def _stopped(code: Any) -> Any:
     """A closed jaxpr with the same values and no derivative."""
     run = traverse.function_of(code)
-    shapes = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in traverse.opened(code).invars]  # type: ignore[no-untyped-call]
+    shapes = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in traverse.open_jaxpr(code).invars]  # type: ignore[no-untyped-call]
     return jax.make_jaxpr(lambda *values: jax.lax.stop_gradient(run(*values)))(*shapes)

@@ -1,4 +1,4 @@
-"""Is the derivative in some arguments, the others being constants, part of the derivative in all of them?
+"""Differentiate in some arguments, and compare with the derivative in all of them.
 
 A rule sees arguments that are not differentiated as symbolic zeros, and arguments that are not mapped without a batch
 axis: neither is what it sees when everything moves.
@@ -16,26 +16,26 @@ import jax.numpy as jnp
 import numpy as np
 
 from gradhook.model.results import Mode
-from gradhook.numerics.function import Held
+from gradhook.numerics.function import FlatFunction
 
-Question = Callable[[Any, Any, Any], Any]
+TwoPointProgram = Callable[[Any, Any, Any], Any]
 """Of two points (2, n), their tangents (2, n) and cotangents (2, m)."""
 ALL_SUBSETS = 3
 """Up to so many arguments every subset is differentiated; of more, each alone and all but one."""
 
 
 @dataclass(frozen=True)
-class Composed:
-    """A question, in which mode it is asked, and which plain answer it must equal."""
+class Composition:
+    """A program and the plain program whose result it must equal."""
 
     name: str
     mode: Mode | None
-    ask: Question
-    plain: Question
+    ask: TwoPointProgram
+    plain: TwoPointProgram
 
 
-def apart(held: Held, mode: Mode) -> Iterator[Composed]:
-    """Every subset of the arguments differentiated; every argument mapped alone."""
+def apart(held: FlatFunction, mode: Mode) -> Iterator[Composition]:
+    """Differentiate every subset of the arguments; map every argument alone."""
     names = [leaf.name for leaf in held.inputs.leaves]
     word = "jvp" if mode == "fwd" else "grad"
     if len(names) < 2:
@@ -43,9 +43,9 @@ def apart(held: Held, mode: Mode) -> Iterator[Composed]:
     call = held.of_leaves  # in a vector, constants would become variables
     for subset in _subsets(len(names)):
         title = f"{word} with respect to {', '.join(names[k] for k in subset)} only"
-        yield Composed(title, mode, _partly(held, call, mode, subset), _part(held, call, mode, subset))
+        yield Composition(title, mode, _partly(held, call, mode, subset), _part(held, call, mode, subset))
     for k, name in enumerate(names):
-        yield Composed(
+        yield Composition(
             f"vmap of {word} over {name} only", mode, _mapped(held, call, mode, k), _looped(held, call, mode, k)
         )
 
@@ -67,8 +67,8 @@ def _flat(leaf: Any) -> Any:
     return jnp.concatenate([flat.real, flat.imag]) if jnp.iscomplexobj(flat) else flat
 
 
-def _partly(held: Held, call: Any, mode: Mode, subset: tuple[int, ...]) -> Question:
-    """Some leaves are variables, the others no variables at all."""
+def _partly(held: FlatFunction, call: Any, mode: Mode, subset: tuple[int, ...]) -> TwoPointProgram:
+    """The derivative in some leaves, with the others constant."""
 
     def at(x: Any, t: Any, w: Any) -> Any:
         leaves, tangents = held.inputs.split(x), held.inputs.split(t)
@@ -82,7 +82,7 @@ def _partly(held: Held, call: Any, mode: Mode, subset: tuple[int, ...]) -> Quest
     return lambda x, t, w: jnp.stack([at(x[k], t[k], w[k]) for k in range(2)])
 
 
-def _part(held: Held, call: Any, mode: Mode, subset: tuple[int, ...]) -> Question:
+def _part(held: FlatFunction, call: Any, mode: Mode, subset: tuple[int, ...]) -> TwoPointProgram:
     """The same numbers out of the derivative in all leaves."""
     sizes = [leaf.size for leaf in held.inputs.leaves]
     inside = np.isin(np.repeat(np.arange(len(sizes)), sizes), subset)
@@ -95,7 +95,7 @@ def _part(held: Held, call: Any, mode: Mode, subset: tuple[int, ...]) -> Questio
     return lambda x, t, w: jnp.stack([at(x[k], t[k], w[k]) for k in range(2)])
 
 
-def _mapped(held: Held, call: Any, mode: Mode, only: int) -> Question:
+def _mapped(held: FlatFunction, call: Any, mode: Mode, only: int) -> TwoPointProgram:
     def ask(x: Any, t: Any, w: Any) -> Any:
         first, second, tangents = (held.inputs.split(v) for v in (x[0], x[1], t[0]))
         leaves = [jnp.stack([a, b]) if k == only else a for k, (a, b) in enumerate(zip(first, second, strict=True))]
@@ -105,7 +105,7 @@ def _mapped(held: Held, call: Any, mode: Mode, only: int) -> Question:
     return ask
 
 
-def _looped(held: Held, call: Any, mode: Mode, only: int) -> Question:
+def _looped(held: FlatFunction, call: Any, mode: Mode, only: int) -> TwoPointProgram:
     def ask(x: Any, t: Any, w: Any) -> Any:
         first, second, tangents = (held.inputs.split(v) for v in (x[0], x[1], t[0]))
         other = [b if k == only else a for k, (a, b) in enumerate(zip(first, second, strict=True))]

@@ -1,4 +1,4 @@
-"""What did the author declare for a surrogate, as functions of the vectors that the checker works with?"""
+"""The author's declarations about a surrogate, as functions of flat vectors."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from gradhook.numerics.autodiff.compiler_options import compiled
 from gradhook.numerics.autodiff.programs import UNTRACEABLE
 from gradhook.numerics.finite_difference.richardson import Array
 from gradhook.numerics.flatten import is_array, is_floating
-from gradhook.numerics.function import Held
+from gradhook.numerics.function import FlatFunction
 
 Map = Callable[[Any], Any]
 """From R^n to R^m."""
-Slope = Callable[[Any, Any], Any]
+DerivativeMap = Callable[[Any, Any], Any]
 """A point and a direction, both (n,), to the derivative (m,) along it."""
 
 
 @dataclass(frozen=True)
-class Declared:
-    """What the author declared: a value, and a derivative as a function, as a rule, or as numbers for one tangent."""
+class Declaration:
+    """The declared value, and the declared derivative as a function, a rule, or numbers for one tangent."""
 
     forward: Callable[..., Any] | None = None
     derivative_of: Callable[..., Any] | None = None
@@ -38,7 +38,7 @@ class Declared:
     shapes: str | None = None
 
 
-def forward_map(held: Held, declared: Declared) -> Map | None:
+def forward_map(held: FlatFunction, declared: Declaration) -> Map | None:
     """``forward=`` as a map of vectors (floating outputs only), if it was declared and can be traced."""
     if declared.forward is None:
         return None
@@ -46,17 +46,17 @@ def forward_map(held: Held, declared: Declared) -> Map | None:
     return call if _traces(call, held.point) else None
 
 
-def eager_forward(held: Held, declared: Declared, x: Array) -> Array:
+def eager_forward(held: FlatFunction, declared: Declaration, x: Array) -> Array:
     """``forward=`` at a point (n,), floating outputs only, called plainly."""
     assert declared.forward is not None
     return np.asarray(_mapped(held, declared.forward, "forward=")(jnp.asarray(x)), dtype=np.float64)
 
 
-def slope_map(held: Held, declared: Declared, traced: bool = True) -> Slope | None:
-    """The declared derivative, if one was declared as a function; with ``traced`` only if it can be traced."""
+def derivative_map(held: FlatFunction, declared: Declaration, traced: bool = True) -> DerivativeMap | None:
+    """The declared derivative as a function; None without one, or if ``traced`` fails."""
     if declared.derivative_of is not None:
         other = _mapped(held, declared.derivative_of, "derivative_of=")
-        slope: Slope = lambda x, v: jax.jvp(other, (x,), (v,))[1]  # noqa: E731
+        slope: DerivativeMap = lambda x, v: jax.jvp(other, (x,), (v,))[1]  # noqa: E731
     elif declared.rule is not None:
         rule = declared.rule
         slope = lambda x, v: _joined(held, _ruled(held, rule, x, v), "rule=")  # noqa: E731
@@ -65,9 +65,9 @@ def slope_map(held: Held, declared: Declared, traced: bool = True) -> Slope | No
     return slope if not traced or _traces(slope, held.point, held.point) else None
 
 
-def slopes(held: Held, declared: Declared, points: Array, vectors: Array) -> Array:
-    """The declared derivative (P, D, m) at points (P, n) along directions (D, n); nan where none is a function."""
-    slope = slope_map(held, declared, traced=False)
+def declared_derivatives(held: FlatFunction, declared: Declaration, points: Array, vectors: Array) -> Array:
+    """The declared derivative (P, D, m) at points (P, n) along directions (D, n); nan without one."""
+    slope = derivative_map(held, declared, traced=False)
     if slope is None:
         return np.full((len(points), len(vectors), held.outputs.size), np.nan)
     if len(vectors) == 0 or (held.traceable and _traces(slope, held.point, held.point)):
@@ -89,20 +89,20 @@ def numbers(given: Any, size: int) -> Array:
     return np.broadcast_to(flat, (size,)).astype(np.float64)
 
 
-def outputs(held: Held, function: Callable[..., Any], vector: Any) -> list[Any]:
+def outputs(held: FlatFunction, function: Callable[..., Any], vector: Any) -> list[Any]:
     """Every output of a function of the arguments that is an array or a number, floating or not."""
     args, kwargs = held.arguments.rebuild(held.inputs.split(vector))
     return [leaf for leaf in jax.tree.leaves(function(*args, **kwargs)) if is_array(leaf)]
 
 
-def _mapped(held: Held, function: Callable[..., Any], what: str) -> Map:
+def _mapped(held: FlatFunction, function: Callable[..., Any], what: str) -> Map:
     def call(vector: Any) -> Any:
         return _joined(held, [leaf for leaf in outputs(held, function, vector) if is_floating(leaf)], what)
 
     return call
 
 
-def _joined(held: Held, leaves: list[Any], what: str) -> Any:
+def _joined(held: FlatFunction, leaves: list[Any], what: str) -> Any:
     """Outputs of a declared function as one vector.
 
     Raises:
@@ -114,8 +114,8 @@ def _joined(held: Held, leaves: list[Any], what: str) -> Any:
     return held.outputs.join([jnp.asarray(leaf) for leaf in leaves])
 
 
-def _ruled(held: Held, rule: Callable[..., Any], x: Any, vector: Any) -> list[Any]:
-    """What a declared rule gives for a direction: it takes (primals, tangents), tuples like the arguments."""
+def _ruled(held: FlatFunction, rule: Callable[..., Any], x: Any, vector: Any) -> list[Any]:
+    """The tangent by a declared rule, which takes (primals, tangents), tuples like the arguments."""
     arguments = held.arguments
     primals, _ = arguments.rebuild(held.inputs.split(x))
     zeros = [jnp.zeros(np.shape(leaf)) if is_floating(leaf) else leaf for leaf in arguments.leaves]

@@ -1,4 +1,4 @@
-"""Where, to the last bit, does a value or a derivative leap, and what are both on either side of it?
+"""Find jumps of a value or a derivative to the last bit, and the values on both sides.
 
 Neighbouring samples bracket a leap; the part of the bracket with the larger change is kept until its ends are
 neighbouring floating point numbers. What still changes between those is a leap; steep but smooth functions are not.
@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from gradhook.comparison.agreement import UNDERFLOW, differ
 from gradhook.comparison.judge import SURROGATE
-from gradhook.comparison.surrogate_probe import Boundary, Triple
+from gradhook.comparison.surrogate_probe import Discontinuity, Triple
 from gradhook.numerics.finite_difference.richardson import Array, Flags
-from gradhook.numerics.surrogates.sweep_axes import Track
-from gradhook.numerics.surrogates.sweep_program import COUNT, Line, Points
+from gradhook.numerics.surrogates.sweep_axes import SweepAxis
+from gradhook.numerics.surrogates.sweep_program import COUNT, SweepProgram, SweepSamples
 
 Integers = NDArray[np.int64]
 IN_VALUE, IN_SLOPE = 18, 10
@@ -28,20 +28,22 @@ LEAP = 1e-6
 """What changes by less than this part of its range between neighbouring numbers does not leap."""
 
 
-def boundaries(line: Line, track: Track, points: Points, spoken: bool, free: bool) -> tuple[Boundary, ...]:
-    """The leaps of the value and of the derivative along a track, from sampled points."""
-    core = (points.at >= track.low) & (points.at <= track.high)
-    value = points.values[core, track.output]
+def discontinuities(
+    program: SweepProgram, axis: SweepAxis, points: SweepSamples, is_declared: bool, free: bool
+) -> tuple[Discontinuity, ...]:
+    """The jumps of the value and of the derivative along an axis, from sampled points."""
+    core = (points.at >= axis.low) & (points.at <= axis.high)
+    value = points.values[core, axis.output]
     found: list[tuple[float, bool]] = []
     at, slope, declared = points.at[core], points.slope[core], points.declared[core]
     jumps = _brackets(at, value, IN_VALUE, jump=True)
     bends = [*_brackets(at, slope, IN_SLOPE // 2, jump=False), *_brackets(at, declared, IN_SLOPE // 2, jump=False)]
-    ends = _followed(line, track, jumps + bends, spoken)
+    ends = _followed(program, axis, jumps + bends, is_declared)
     scale = {True: _spread(value), False: max(_spread(slope), _spread(declared))}
     for (low, high, changed), (_, _, jump) in zip(ends, jumps + bends, strict=True):
         if changed > LEAP * scale[jump]:
             found.append((_rounder(low, high), jump))
-    return _described(line, track, _unique(found), spoken, free)
+    return _described(program, axis, _unique(found), is_declared, free)
 
 
 Bracket = tuple[float, float, bool]
@@ -54,7 +56,9 @@ def _brackets(at: Array, of: Array, most: int, jump: bool) -> list[Bracket]:
     return [(float(at[k]), float(at[k + 1]), jump) for k in sorted(order) if change[k] > 0]
 
 
-def _followed(line: Line, track: Track, brackets: list[Bracket], spoken: bool) -> list[tuple[float, float, float]]:
+def _followed(
+    program: SweepProgram, axis: SweepAxis, brackets: list[Bracket], is_declared: bool
+) -> list[tuple[float, float, float]]:
     """The ends of every bracket, neighbouring numbers at last, and the change between them."""
     if not brackets:
         return []
@@ -62,7 +66,7 @@ def _followed(line: Line, track: Track, brackets: list[Bracket], spoken: bool) -
     jump = np.array([b[2] for b in brackets])
     while True:
         grid = _cut(low, high)
-        values = _along(line, track, _floats(grid), jump, spoken)
+        values = _along(program, axis, _floats(grid), jump, is_declared)
         with np.errstate(all="ignore"):
             change = np.nan_to_num(np.abs(np.diff(values, axis=1)), nan=0.0, posinf=0.0)
         best, rows = change.argmax(axis=1), np.arange(len(grid))
@@ -72,18 +76,18 @@ def _followed(line: Line, track: Track, brackets: list[Bracket], spoken: bool) -
 
 
 def _cut(low: Integers, high: Integers) -> Integers:
-    """PARTS + 1 whole numbers from ``low`` to ``high``, some of them equal in the end; no product overflows."""
+    """PARTS + 1 integers from ``low`` to ``high``, possibly equal at last; no product overflows."""
     width = high - low
     steps = np.arange(PARTS + 1)
     return np.asarray(low[:, None] + (width // PARTS)[:, None] * steps + ((width % PARTS)[:, None] * steps) // PARTS)
 
 
-def _along(line: Line, track: Track, grid: Array, jump: Flags, spoken: bool) -> Array:
-    """What is followed, (B, PARTS + 1): the value, or the derivative plus the declared one (either may leap)."""
+def _along(program: SweepProgram, axis: SweepAxis, grid: Array, jump: Flags, is_declared: bool) -> Array:
+    """The followed quantity, (B, PARTS + 1): the value, or the derivative plus the declared one."""
     flat = grid.ravel()
-    points = line.run(track.coordinate, flat, np.full(len(flat), track.output), spoken)
+    points = program.run(axis.coordinate, flat, np.full(len(flat), axis.output), is_declared)
     slope = points.slope + np.where(np.isfinite(points.declared), np.pi * points.declared, 0.0)
-    value = points.values[:, track.output]
+    value = points.values[:, axis.output]
     return np.asarray(np.where(np.repeat(jump, grid.shape[1]), value, slope).reshape(grid.shape))
 
 
@@ -99,7 +103,7 @@ def _floats(numbers: Integers) -> Array:
 
 
 def _rounder(low: float, high: float) -> float:
-    """Of two neighbours the one with fewer digits: a bound that somebody wrote down.
+    """The neighbour with fewer digits, which is likely the bound as it was written.
 
     Compiled code takes numbers below the smallest normal one for zero, so a leap there is one at zero.
     """
@@ -120,38 +124,40 @@ def _spread(of: Array) -> float:
 
 
 def _described(
-    line: Line, track: Track, places: list[tuple[float, bool]], spoken: bool, free: bool
-) -> tuple[Boundary, ...]:
+    program: SweepProgram, axis: SweepAxis, places: list[tuple[float, bool]], is_declared: bool, free: bool
+) -> tuple[Discontinuity, ...]:
     if not places:
         return ()
     on = np.array([place for place, _ in places])
     below, above = np.nextafter(on, -np.inf), np.nextafter(on, np.inf)
     below, above = np.where(on == 0, -TINY, below), np.where(on == 0, TINY, above)
     at = np.stack([below, on, above], axis=1)[: COUNT // 3]
-    outputs = np.full(at.size, track.output)
-    flat = line.run(track.coordinate, at.ravel(), outputs, spoken)
-    flat = line.filled(track.coordinate, flat, outputs, spoken)
-    flat = line.plain(track.coordinate, flat, track.output, spoken)
-    output = str(line.held.outputs.labels()[track.output])
+    outputs = np.full(at.size, axis.output)
+    flat = program.run(axis.coordinate, at.ravel(), outputs, is_declared)
+    flat = program.filled(axis.coordinate, flat, outputs, is_declared)
+    flat = program.plain(axis.coordinate, flat, axis.output, is_declared)
+    output = str(program.held.outputs.labels()[axis.output])
     rounding = np.zeros(at.size)
     if (differ(flat.slope, flat.declared, SURROGATE, UNDERFLOW) & ~np.isnan(flat.declared)).any():
-        rounding = line.rounding(track.coordinate, at.ravel(), outputs, spoken)
+        rounding = program.rounding(axis.coordinate, at.ravel(), outputs, is_declared)
     return tuple(
-        _boundary(track, output, flat, rounding, 3 * k, jump, free)
+        _boundary(axis, output, flat, rounding, 3 * k, jump, free)
         for k, (_, jump) in enumerate(places)
         if 3 * k < at.size
     )
 
 
-def _boundary(track: Track, output: str, flat: Points, rounding: Array, start: int, jump: bool, free: bool) -> Boundary:
+def _boundary(
+    axis: SweepAxis, output: str, flat: SweepSamples, rounding: Array, start: int, jump: bool, free: bool
+) -> Discontinuity:
     def triple(of: Any) -> Triple:
         left, on, right = (float(value) for value in of[start : start + 3])
         return left, on, right
 
     declared = triple(flat.declared)
     kinked = abs(declared[0] - declared[2]) > LEAP * max(abs(declared[0]), abs(declared[2]))
-    return Boundary(
-        track.label, output, triple(flat.at), triple(flat.values[:, track.output]), triple(flat.slope),
-        triple(flat.reference[:, track.output]), declared, jump, free and kinked,
+    return Discontinuity(
+        axis.label, output, triple(flat.at), triple(flat.values[:, axis.output]), triple(flat.slope),
+        triple(flat.reference[:, axis.output]), declared, jump, free and kinked,
         triple(rounding),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Differentiate along the tangents that tell a linear rule from one that is not.
+"""Differentiate along tangents that tell a linear rule from one that is not.
 
 The same runs serve the comparison with the declared derivative and the questions about linearity.
 """
@@ -14,18 +14,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gradhook.comparison.probe import Fault, Label
+from gradhook.comparison.probe import DerivativeError, Label
 from gradhook.model.results import Mode
 from gradhook.numerics.autodiff import rounding
-from gradhook.numerics.autodiff.derivative_errors import translate
+from gradhook.numerics.autodiff.derivative_errors import classify
 from gradhook.numerics.autodiff.derivatives import along
 from gradhook.numerics.autodiff.programs import Clock, Programs
 from gradhook.numerics.autodiff.together import together
 from gradhook.numerics.finite_difference import directions
 from gradhook.numerics.finite_difference.projection import groups
 from gradhook.numerics.finite_difference.richardson import Array, Flags
-from gradhook.numerics.flatten import Space
-from gradhook.numerics.function import Held
+from gradhook.numerics.flatten import FlatLayout
+from gradhook.numerics.function import FlatFunction
 from gradhook.numerics.jaxpr.iteration_tolerance import loops_in
 from gradhook.numerics.sampling import generator
 
@@ -38,15 +38,15 @@ FAR = 2.0**10
 
 
 @dataclass
-class Battery:
-    """A held function differentiated along its directions and along the tangents that show whether it is linear."""
+class LinearityProgram:
+    """A function differentiated along its directions and along tangents that test linearity."""
 
-    held: Held
+    held: FlatFunction
     seed: str
     clock: Clock
     modes: tuple[Mode, ...] = ()
     """Those that are going to be asked for: they are compiled together."""
-    _runs: dict[Mode, Array | Fault] = field(default_factory=dict)
+    _runs: dict[Mode, Array | DerivativeError] = field(default_factory=dict)
     _loops: dict[Mode, float] = field(default_factory=dict)
 
     @cached_property
@@ -78,18 +78,18 @@ class Battery:
 
     @property
     def cotangents(self) -> Array:
-        """What reverse mode pulls back for the comparison."""
+        """The cotangents (r, m) that reverse mode pulls back for the comparison."""
         return self.weights if len(self.weights) else np.eye(self.held.outputs.size)
 
-    def claim(self, mode: Mode) -> Array | Fault:
-        """The derivative along the directions, as in ``Study``."""
+    def claim(self, mode: Mode) -> Array | DerivativeError:
+        """The derivative along the directions, as in ``DerivativeComparison``."""
         found = self.run(mode)
-        if isinstance(found, Fault):
+        if isinstance(found, DerivativeError):
             return found
         rows = found[: -self.last(mode)]
         return rows if mode == "fwd" else along(rows, self.rows[0])
 
-    def run(self, mode: Mode) -> Array | Fault:
+    def run(self, mode: Mode) -> Array | DerivativeError:
         """The rows of the comparison, then those for 0, two tangents, their sum, and multiples of the first."""
         if mode not in self._runs:
             if self.held.traceable:
@@ -105,15 +105,15 @@ class Battery:
         return np.stack([0 * one, one, two, one + two, *(power * one for power in self.powers(mode))])
 
     def last(self, mode: Mode) -> int:
-        """How many rows show whether a mode is linear."""
+        """The number of rows that test whether a mode is linear."""
         return len(self.powers(mode)) + 4
 
     def powers(self, mode: Mode) -> tuple[float, ...]:
-        """By which factors the tangents of a mode are multiplied."""
+        """The factors by which the tangents of a mode are multiplied."""
         return ORDINARY if self.loops(mode) else POWERS
 
     def loops(self, mode: Mode) -> float:
-        """The relative error that loops of the derivative's own program may account for."""
+        """The relative error that loops of the derivative's own program account for."""
         if mode not in self._loops:
             self._loops[mode] = self._looped(mode)
         return self._loops[mode]
@@ -125,20 +125,20 @@ class Battery:
         ask = (lambda x, w: jax.jvp(self.held.call, (x,), (x,))) if mode == "fwd" else self._pulled
         try:
             return loops_in(jax.make_jaxpr(ask)(x, w))
-        except Exception:  # told when the mode itself is run
+        except Exception:  # the run of the mode itself reports the error
             return 0.0
 
     def _pulled(self, x: Any, w: Any) -> Any:
         return jax.vjp(self.held.call, x)[1](w)
 
     def rounding(self, mode: Mode, vectors: Array) -> Array:
-        """How far rounding may move what a mode gives along directions (D, n): (D, m), or (D, r) of combinations."""
+        """The rounding of a mode along directions (D, n): (D, m), or (D, r) of combinations."""
         if mode == "fwd":
             return rounding.of_forward(self.held.call, self.held.point, vectors)
         return rounding.of_reverse(self.held.call, self.held.point, vectors, self.cotangents)
 
     def run_rounding(self, mode: Mode) -> Array:
-        """How far rounding may move each number of a run."""
+        """The rounding of each number of a run."""
         of = rounding.of_forward if mode == "fwd" else rounding.of_pullbacks
         moved = of(self.held.call, self.held.point, self._all_rows(mode), underflow=True)
         return np.asarray(moved + np.zeros_like(self.run(mode)))
@@ -148,20 +148,20 @@ class Battery:
             return directions.mixed(self.held.outputs.size, random)
         return directions.dense(self.held.inputs, self.held.point, random)
 
-    def _compiled(self, modes: Collection[Mode]) -> dict[Mode, Array | Fault]:
+    def _compiled(self, modes: Collection[Mode]) -> dict[Mode, Array | DerivativeError]:
         """All rows of some modes in one program."""
         each = {mode: self._all_rows(mode) for mode in sorted(modes)}
         asked = {mode: partial(_pushed if mode == "fwd" else _pulled, self.held.call, mode) for mode in each}
         found = together(asked, (jnp.asarray(self.held.point), each), self.clock)
         return {mode: found[mode] for mode in each}
 
-    def _eager(self, mode: Mode) -> Array | Fault:
+    def _eager(self, mode: Mode) -> Array | DerivativeError:
         programs = Programs(self.held.call, (), self.clock, traceable=False)
         try:
             run = programs.forward if mode == "fwd" else programs.reverse
             return run(self.held.point, (), self._all_rows(mode))
         except Exception as error:  # whatever the user's rule raises is an answer, not an accident
-            return translate(error)
+            return classify(error)
 
     def _all_rows(self, mode: Mode) -> Array:
         return np.concatenate([self.rows[0] if mode == "fwd" else self.cotangents, self.tangents(mode)])
@@ -176,8 +176,8 @@ def _pulled(call: Callable[[Any], Any], mode: Mode, x: Any, rows: Mapping[Mode, 
     return jax.lax.map(lambda w: pull(w)[0], rows[mode])
 
 
-def _parts(space: Space) -> Iterator[tuple[Label, Flags]]:
-    """The leaves of a space, neighbouring ones together where they are many: a name, and which numbers are theirs."""
+def _parts(space: FlatLayout) -> Iterator[tuple[Label, Flags]]:
+    """The leaves of a layout, neighbours together where they are many: a label, and a mask of elements."""
     places = np.arange(space.size)
     for label, start, stop in groups(space.leaves) if len(space.leaves) > 1 else ():
         yield label, (places >= start) & (places < stop)

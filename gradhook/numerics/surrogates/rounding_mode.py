@@ -1,11 +1,11 @@
-"""How are halves rounded: to even, away from zero, up as by floor(x + 0.5), or down?"""
+"""Find the convention by which halves are rounded: to even, away from zero, up or down."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from gradhook.comparison.surrogate_probe import Boundary
+from gradhook.comparison.surrogate_probe import Discontinuity
 
 _RULES: dict[str, Callable[[float, float, float, float], bool]] = {
     "even": lambda left, on, right, step: round(on / step) % 2 == 0,
@@ -15,8 +15,8 @@ _RULES: dict[str, Callable[[float, float, float, float], bool]] = {
 }
 
 
-def ties(found: Sequence[Boundary]) -> str:
-    """The one convention that explains every jump of a staircase; ``""`` for what is none, or if several do."""
+def ties(found: Sequence[Discontinuity]) -> str:
+    """The one convention that explains every jump of a staircase; empty without one, or with several."""
     jumps = [b for b in found if b.jumps]
     steps = [b.value[2] - b.value[0] for b in jumps]
     if len(jumps) < 2 or min(steps) <= 0 or not _equal(steps) or not _at_halves(jumps):
@@ -25,7 +25,7 @@ def ties(found: Sequence[Boundary]) -> str:
     return fits[0] if len(fits) == 1 else ""
 
 
-def _at_halves(jumps: Sequence[Boundary]) -> bool:
+def _at_halves(jumps: Sequence[Discontinuity]) -> bool:
     """Whether the jumps stand in the middle between multiples of their smallest distance."""
     places = [b.at[1] for b in jumps]
     gap = min(b - a for a, b in pairwise(places))

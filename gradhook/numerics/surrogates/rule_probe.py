@@ -1,4 +1,4 @@
-"""Which functions have a rule of their own, and what can be asked of one?"""
+"""The implementation of the probe of a function with a rule of its own."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ import jax
 import numpy as np
 
 from gradhook.comparison.judge import Tolerance
-from gradhook.comparison.probe import Fault
-from gradhook.comparison.surrogate_probe import Contract, Fit, InUse, Sweep, Trial
+from gradhook.comparison.probe import ConsistencyPair, DerivativeError
+from gradhook.comparison.surrogate_probe import ActiveRules, StructureResult, SurrogateValues, Sweep
 from gradhook.model.results import Mode
-from gradhook.numerics.autodiff.derivatives import Laboratory
+from gradhook.numerics.autodiff.derivatives import Differentiator
 from gradhook.numerics.autodiff.programs import Clock
 from gradhook.numerics.finite_difference.richardson import Array, Flags
-from gradhook.numerics.function import Arguments, Held
-from gradhook.numerics.jaxpr.custom_rules import Replay
-from gradhook.numerics.surrogates.active_rules import in_use
-from gradhook.numerics.surrogates.declaration import Declared
+from gradhook.numerics.function import BoundArguments, FlatFunction
+from gradhook.numerics.jaxpr.custom_rules import RuleRewriter
+from gradhook.numerics.surrogates.active_rules import active_rules
+from gradhook.numerics.surrogates.declaration import Declaration
 from gradhook.numerics.surrogates.linearity import linearity
-from gradhook.numerics.surrogates.linearity_program import Battery
+from gradhook.numerics.surrogates.linearity_program import LinearityProgram
 from gradhook.numerics.surrogates.second_order import VALUE, second
 from gradhook.numerics.surrogates.shapes_and_dtypes import structure
-from gradhook.numerics.surrogates.surrogate_values import contract
-from gradhook.numerics.surrogates.sweep_program import Line
+from gradhook.numerics.surrogates.surrogate_values import surrogate_values
+from gradhook.numerics.surrogates.sweep_program import SweepProgram
 from gradhook.numerics.surrogates.sweeps import sweeps
 from gradhook.numerics.surrogates.transformations import composition
 
 
 def rule_of(function: Any) -> Any:
-    """The ``custom_jvp`` or ``custom_vjp`` object that a function is, under ``jit`` or ``partial``; else None."""
+    """The ``custom_jvp`` or ``custom_vjp`` object under ``jit`` or ``partial``; else None."""
     for _ in range(20):
         if isinstance(function, (jax.custom_jvp, jax.custom_vjp)):
             return function
@@ -43,12 +43,12 @@ def rule_of(function: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Rules:
-    """A held function with a rule of its own (``surrogate_probe.Rulebook``); computed when asked for, and once."""
+class RuleProbe:
+    """The ``SurrogateProbe`` of a function with a rule of its own; results are computed once."""
 
-    held: Held
+    held: FlatFunction
     function: Callable[..., Any]
-    declared: Declared
+    declared: Declaration
     modes: tuple[Mode, ...]
     surrogate_in: Flags
     seed: str
@@ -56,7 +56,7 @@ class Rules:
 
     @property
     def reason(self) -> str:
-        """Why nothing but the value and the derivative at the case can be asked."""
+        """The reason why only value and derivative at the case can be computed; empty without one."""
         return "" if self.held.traceable else "the function needs its values in Python, so JAX cannot trace it"
 
     @property
@@ -75,47 +75,49 @@ class Rules:
         return self.declared.bounds
 
     @cached_property
-    def battery(self) -> Battery:
-        """The function differentiated along everything that is asked at the case itself."""
-        return Battery(self.held, self.seed, self.clock, self.modes)
+    def linearity_program(self) -> LinearityProgram:
+        """The function differentiated along all directions and tangents at the case itself."""
+        return LinearityProgram(self.held, self.seed, self.clock, self.modes)
 
     @cached_property
-    def contract(self) -> Contract:
-        """Value and derivative at the case, beside what was declared."""
-        return contract(self.held, self.function, self.declared, self.battery, self.modes, self.surrogate_in)
+    def surrogate_values(self) -> SurrogateValues:
+        """Value and derivative at the case, beside the declared ones."""
+        return surrogate_values(
+            self.held, self.function, self.declared, self.linearity_program, self.modes, self.surrogate_in
+        )
 
     @cached_property
     def _existing(self) -> tuple[Mode, ...]:
         """The modes that the function has."""
-        return tuple(mode for mode in self.modes if not isinstance(self.battery.claim(mode), Fault))
+        return tuple(mode for mode in self.modes if not isinstance(self.linearity_program.claim(mode), DerivativeError))
 
-    def linearity(self) -> tuple[Trial, ...]:
+    def linearity(self) -> tuple[ConsistencyPair, ...]:
         """Zero, multiples, sums; adjoints."""
-        return linearity(self.battery, self.modes)
+        return linearity(self.linearity_program, self.modes)
 
-    def structure(self) -> tuple[Fit, ...]:
-        """What the derivative takes of what the function takes."""
+    def structure(self) -> tuple[StructureResult, ...]:
+        """Shapes and dtypes of the derivative for each dtype and shape that the function takes."""
         return structure(self.held, self.function, self.declared, self.modes)
 
-    def composition(self) -> tuple[Trial, ...]:
+    def composition(self) -> tuple[ConsistencyPair, ...]:
         """The function inside every transformation."""
         return composition(self.held, self._existing, self.seed, self.clock)
 
-    def second(self) -> tuple[Trial, ...]:
+    def second(self) -> tuple[ConsistencyPair, ...]:
         """The second order; that of a function around rules is its own only where ``order2`` is declared.
 
         ``jax.lax.scan`` loses a rule that returns what it should: its author could not mend that.
         """
-        trials = second(self.held, self.declared, self._existing, self.seed, self.clock)
+        pairs = second(self.held, self.declared, self._existing, self.seed, self.clock)
         own = self.order2 is not None or rule_of(self.function) is not None
-        return tuple(trial for trial in trials if own or trial.name != VALUE)
+        return tuple(pair for pair in pairs if own or pair.name != VALUE)
 
-    def in_use(self) -> InUse:
+    def active_rules(self) -> ActiveRules:
         """The custom rules inside a function that is none itself, and whether its derivative rests on them."""
         if not self.held.traceable or not self._existing or rule_of(self.function) is not None:
-            return InUse(True)
-        laboratory = Laboratory(self.held, self.seed, self.modes, Tolerance(), None, self.clock)
-        return in_use(Replay(laboratory, self.function), self._existing[0])
+            return ActiveRules(True)
+        differentiator = Differentiator(self.held, self.seed, self.modes, Tolerance(), None, self.clock)
+        return active_rules(RuleRewriter(differentiator, self.function), self._existing[0])
 
     def sweeps(self) -> tuple[Sweep, ...]:
         """Inputs moved through their domain."""
@@ -126,24 +128,26 @@ class Rules:
         if not self._existing or not self.held.traceable:
             return ()
         mode = self._existing[0]
-        return sweeps(Line(self.held, self.declared, mode, self.clock), self._jacobian, self.surrogate_in, self.seed)
+        return sweeps(
+            SweepProgram(self.held, self.declared, mode, self.clock), self._jacobian, self.surrogate_in, self.seed
+        )
 
     @property
     def _jacobian(self) -> Array | None:
         """The Jacobian (n, m) at the case, 0 where no coordinate was moved alone; None where outputs are many."""
-        claim = self.battery.claim(self._existing[0])
-        if isinstance(claim, Fault) or claim.shape[1] != self.held.outputs.size:
+        claim = self.linearity_program.claim(self._existing[0])
+        if isinstance(claim, DerivativeError) or claim.shape[1] != self.held.outputs.size:
             return None
         found = np.zeros((self.held.inputs.size, self.held.outputs.size))
-        for vector, row in zip(self.battery.rows[0], claim, strict=False):
+        for vector, row in zip(self.linearity_program.rows[0], claim, strict=False):
             if np.count_nonzero(vector) == 1:
                 place = int(np.flatnonzero(vector)[0])
                 found[place] = row / vector[place]
         return found
 
 
-def coordinates(arguments: Arguments, exact: Arguments | None) -> Flags:
-    """Which coordinates a surrogate's declaration speaks of: all but those that are claimed to be exact."""
+def coordinates(arguments: BoundArguments, exact: BoundArguments | None) -> Flags:
+    """A mask of the coordinates that a surrogate's declaration covers: all but those claimed exact."""
     places = exact.moved if exact is not None else ()
-    spoken = [place not in places for place in arguments.moved]
-    return np.repeat(np.array(spoken, dtype=bool), [leaf.size for leaf in arguments.space.leaves])
+    is_declared = [place not in places for place in arguments.moved]
+    return np.repeat(np.array(is_declared, dtype=bool), [leaf.size for leaf in arguments.space.leaves])

@@ -1,4 +1,4 @@
-"""What does a second differentiation make of a rule: is it lost, and is its own derivative as declared?
+"""Differentiate a rule twice, to see whether the rule is kept and its derivative the declared one.
 
 The first derivative cannot tell a rule that returns ``round(x)`` from one that returns the decorated function's value:
 only differentiating that value once more can.
@@ -15,30 +15,31 @@ import jax.numpy as jnp
 import numpy as np
 
 from gradhook.comparison.judge import ADJOINT
-from gradhook.comparison.probe import Fault
-from gradhook.comparison.surrogate_probe import Trial
+from gradhook.comparison.probe import ConsistencyPair, DerivativeError
 from gradhook.model.results import Mode
 from gradhook.numerics.autodiff import rounding
 from gradhook.numerics.autodiff.programs import Clock
 from gradhook.numerics.autodiff.together import together
 from gradhook.numerics.finite_difference import directions
 from gradhook.numerics.finite_difference.richardson import Array
-from gradhook.numerics.function import Held
+from gradhook.numerics.function import FlatFunction
 from gradhook.numerics.sampling import generator
-from gradhook.numerics.surrogates.declaration import Declared, slope_map
+from gradhook.numerics.surrogates.declaration import Declaration, derivative_map
 
 VALUE, DERIVATIVE = "the rule's value", "the derivative"
 
 
-def second(held: Held, declared: Declared, modes: tuple[Mode, ...], seed: str, clock: Clock) -> tuple[Trial, ...]:
+def second(
+    held: FlatFunction, declared: Declaration, modes: tuple[Mode, ...], seed: str, clock: Clock
+) -> tuple[ConsistencyPair, ...]:
     """For each mode, applied twice: the value that the rule returns, then the derivative that it returns.
 
-    What the derivative's derivative must be is declared by ``order2``; without it nan is wanted, which is never wrong.
+    What the derivative's derivative must be is declared by ``order2``; without it nan is expected, which never differs.
     """
     random = generator(seed, "second")
     one, two = (directions.dense(held.inputs, held.point, random) for _ in range(2))
     w, u = (directions.mixed(held.outputs.size, random) for _ in range(2))
-    slope = slope_map(held, declared) if declared.order2 == "of the surrogate" else None
+    slope = derivative_map(held, declared) if declared.order2 == "of the surrogate" else None
     questions = {f"{mode} {name}": ask for mode in modes for name, ask in _asked(held.call, mode, slope).items()}
     arguments = held.point, one, two, w, u
     found = together(questions, arguments, clock)
@@ -46,23 +47,25 @@ def second(held: Held, declared: Declared, modes: tuple[Mode, ...], seed: str, c
     def rounded(*names: str) -> Array:
         return np.asarray(sum(rounding.of(questions[name], *arguments) for name in names if name in questions))
 
-    trials = []
+    pairs = []
     for mode in modes:
         first = found[f"{mode} first"]
-        if isinstance(first, Fault):
+        if isinstance(first, DerivativeError):
             continue
-        value = Trial(VALUE, mode, found[f"{mode} value"], first)
-        derivative = Trial(DERIVATIVE, mode, found[f"{mode} derivative"], _wanted(declared, found, mode, first))
-        trials.append(value.rounded(ADJOINT, partial(rounded, f"{mode} value", f"{mode} first")))
-        trials.append(derivative.rounded(ADJOINT, partial(rounded, f"{mode} derivative", f"{mode} declared")))
-    return tuple(trials)
+        value = ConsistencyPair(VALUE, mode, found[f"{mode} value"], first)
+        derivative = ConsistencyPair(
+            DERIVATIVE, mode, found[f"{mode} derivative"], _wanted(declared, found, mode, first)
+        )
+        pairs.append(value.rounded(ADJOINT, partial(rounded, f"{mode} value", f"{mode} first")))
+        pairs.append(derivative.rounded(ADJOINT, partial(rounded, f"{mode} derivative", f"{mode} declared")))
+    return tuple(pairs)
 
 
-def _wanted(declared: Declared, found: dict[str, Any], mode: Mode, like: Any) -> Any:
+def _wanted(declared: Declaration, found: dict[str, Any], mode: Mode, like: Any) -> Any:
     if declared.order2 == "zero":
         return np.zeros(like.shape)
     wanted = found.get(f"{mode} declared")
-    return np.full(like.shape, np.nan) if wanted is None or isinstance(wanted, Fault) else wanted
+    return np.full(like.shape, np.nan) if wanted is None or isinstance(wanted, DerivativeError) else wanted
 
 
 def _asked(f: Any, mode: Mode, slope: Any) -> dict[str, Callable[..., Any]]:

@@ -1,6 +1,6 @@
-"""Does the derivative take every dtype and shape that the function itself takes?
+"""Trace the derivative for every dtype and shape that the function itself takes.
 
-Nothing is computed: ``jax.eval_shape`` traces the rule, and JAX's own check of tangents against values speaks.
+Nothing is computed: ``jax.eval_shape`` traces the rule, and JAX's own check of tangents against values decides.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from gradhook.comparison.surrogate_probe import Fit
+from gradhook.comparison.surrogate_probe import StructureResult
 from gradhook.model.results import Mode
 from gradhook.numerics.autodiff.compiler_options import compiled
-from gradhook.numerics.autodiff.derivative_errors import translate
+from gradhook.numerics.autodiff.derivative_errors import classify
 from gradhook.numerics.flatten import is_array, is_floating
-from gradhook.numerics.function import Held
-from gradhook.numerics.surrogates.declaration import Declared
+from gradhook.numerics.function import FlatFunction
+from gradhook.numerics.surrogates.declaration import Declaration
 
 CLAIMED = ("float64", "float32")
 """The dtypes of every claim: that of the comparison, and that which programs run in."""
 DTYPES = (*CLAIMED, "bfloat16")
 _UNSUPPORTED = "does not accept dtype"
-"""What JAX says of linear algebra in half precision: no rule could be blamed for that."""
+"""JAX's error for linear algebra in half precision, which no rule causes."""
 SHAPES = {"rank 0": (), "size 0": (0,)}
 
 
 @dataclass(frozen=True)
-class Outfit:
-    """One way to give the same arguments: the leaves that are differentiated as shapes, and the dtype of the others."""
+class ArgumentVariant:
+    """The arguments in another dtype or shape: differentiated leaves as shapes, the dtype of the others."""
 
     name: str
     leaves: list[Any]
@@ -44,38 +44,41 @@ class Outfit:
         return self.dtype == DTYPES[0]
 
 
-def structure(held: Held, function: Callable[..., Any], declared: Declared, modes: tuple[Mode, ...]) -> tuple[Fit, ...]:
-    """Every mode in float64, float32, bfloat16 and what is claimed besides; rank 0 and size 0 for functions that map
-    each element by itself, or where they are claimed.
+def structure(
+    held: FlatFunction, function: Callable[..., Any], declared: Declaration, modes: tuple[Mode, ...]
+) -> tuple[StructureResult, ...]:
+    """Trace every mode in float64, float32, bfloat16 and the claimed dtypes and shapes.
+
+    Rank 0 and size 0 are tried for functions that map each element by itself, or where they are claimed.
 
     A float32 program runs with 64 bits switched off, as its users run it: there a constant of the rule is no wider.
     """
-    found: list[Fit] = []
-    for outfit in _outfits(held, function, declared):
-        with jax.enable_x64(outfit.wide):
-            fits = _fits(_lifted(held, function, outfit.dtype), outfit, modes)
+    found: list[StructureResult] = []
+    for variant in _variants(held, function, declared):
+        with jax.enable_x64(variant.wide):
+            fits = _fits(_lifted(held, function, variant.dtype), variant, modes)
             if declared.forward is not None:
-                fits += _as_forward(held, function, declared.forward, outfit)
-        found += [replace(fit, claimed=outfit.claimed) for fit in fits]
+                fits += _as_forward(held, function, declared.forward, variant)
+        found += [replace(fit, claimed=variant.claimed) for fit in fits]
     return tuple(found)
 
 
-def _outfits(held: Held, function: Callable[..., Any], declared: Declared) -> Iterator[Outfit]:
+def _variants(held: FlatFunction, function: Callable[..., Any], declared: Declaration) -> Iterator[ArgumentVariant]:
     shapes = [leaf.shape for leaf in held.inputs.leaves]
     for dtype in dict.fromkeys((*DTYPES, *declared.dtypes)):
         leaves = [_struct(shape, dtype, leaf.complex) for shape, leaf in _paired(held, shapes)]
-        yield Outfit(dtype, leaves, dtype, dtype in (*CLAIMED, *declared.dtypes))
+        yield ArgumentVariant(dtype, leaves, dtype, dtype in (*CLAIMED, *declared.dtypes))
     claimed = declared.shapes is not None
     if claimed or _elementwise(held, function, shapes):
         for name, shape in SHAPES.items():
             if {shape} != set(shapes):
                 alike = [shape] * len(shapes)
                 leaves = [_struct(s, DTYPES[0], leaf.complex) for s, leaf in _paired(held, alike)]
-                yield Outfit(name, leaves, claimed=claimed)
+                yield ArgumentVariant(name, leaves, claimed=claimed)
 
 
-def _elementwise(held: Held, function: Callable[..., Any], shapes: list[tuple[int, ...]]) -> bool:
-    """Whether an element alone has the value that it has among the others.
+def _elementwise(held: FlatFunction, function: Callable[..., Any], shapes: list[tuple[int, ...]]) -> bool:
+    """Whether an element alone has the same value as among the others.
 
     Only then is a function of another shape still the claimed one: ``x / sum(x)`` takes a scalar too, but there it is
     the constant 1, and a rule for vectors need not know it.
@@ -92,7 +95,7 @@ def _elementwise(held: Held, function: Callable[..., Any], shapes: list[tuple[in
     try:
         together, each = _run(values, jnp.asarray(held.point), held.traceable)
     except Exception:
-        return False  # what the function does not take is asked of no rule
+        return False  # a rule need not take what the function does not
     together = np.ravel(held.outputs.split(together)[0])
     wanted = () if shapes[0] else (1,)
     return all(
@@ -109,7 +112,7 @@ def _run(program: Callable[[Any], Any], x: Any, traceable: bool) -> Any:
         return jax.device_get(program(x))
 
 
-def _paired(held: Held, shapes: list[tuple[int, ...]]) -> Iterator[tuple[tuple[int, ...], Any]]:
+def _paired(held: FlatFunction, shapes: list[tuple[int, ...]]) -> Iterator[tuple[tuple[int, ...], Any]]:
     yield from zip(shapes, held.inputs.leaves, strict=True)
 
 
@@ -118,8 +121,8 @@ def _struct(shape: tuple[int, ...], dtype: str, is_complex: bool) -> Any:
     return jax.ShapeDtypeStruct(shape, jnp.dtype(kind))  # type: ignore[no-untyped-call]
 
 
-def _lifted(held: Held, function: Callable[..., Any], dtype: str) -> Callable[[list[Any]], list[Any]]:
-    """The function of the differentiated leaves; what else it is given is of the same dtype, numbers of none."""
+def _lifted(held: FlatFunction, function: Callable[..., Any], dtype: str) -> Callable[[list[Any]], list[Any]]:
+    """The function of the differentiated leaves, with the other arrays cast to the dtype."""
     arguments = held.arguments
 
     def call(moved: list[Any]) -> list[Any]:
@@ -140,21 +143,23 @@ def _alike(leaf: Any, dtype: str) -> Any:
     return float(leaf) if np.ndim(leaf) == 0 else np.asarray(leaf).astype(jnp.dtype(dtype))
 
 
-def _fits(call: Callable[[list[Any]], list[Any]], outfit: Outfit, modes: tuple[Mode, ...]) -> list[Fit]:
+def _fits(
+    call: Callable[[list[Any]], list[Any]], variant: ArgumentVariant, modes: tuple[Mode, ...]
+) -> list[StructureResult]:
     try:
-        jax.eval_shape(call, outfit.leaves)
+        jax.eval_shape(call, variant.leaves)
     except Exception:
         return []  # what the function itself does not take, its derivative need not take
     found = []
     for mode in modes:
         try:
-            problem, path, line = (_forward if mode == "fwd" else _reverse)(call, outfit.leaves), "", 0
+            problem, path, line = (_forward if mode == "fwd" else _reverse)(call, variant.leaves), "", 0
         except Exception as error:
-            fault = translate(error)
+            fault = classify(error)
             if fault.missing or _UNSUPPORTED in fault.message:
                 continue
             problem, path, line = f"raises {fault.message}", fault.path, fault.line
-        found.append(Fit(outfit.name, mode, problem, path, line))
+        found.append(StructureResult(variant.name, mode, problem, path, line))
     return found
 
 
@@ -186,13 +191,15 @@ def _unlike(got: list[Any], wanted: list[Any], one: str, other: str) -> str:
     return ""
 
 
-def _as_forward(held: Held, function: Callable[..., Any], forward: Callable[..., Any], outfit: Outfit) -> list[Fit]:
+def _as_forward(
+    held: FlatFunction, function: Callable[..., Any], forward: Callable[..., Any], variant: ArgumentVariant
+) -> list[StructureResult]:
     """Shapes and dtypes of the value beside those of ``forward=``, where that can be traced."""
     try:
-        got = jax.eval_shape(_lifted(held, function, outfit.dtype), outfit.leaves)
-        wanted = jax.eval_shape(_lifted(held, forward, outfit.dtype), outfit.leaves)
+        got = jax.eval_shape(_lifted(held, function, variant.dtype), variant.leaves)
+        wanted = jax.eval_shape(_lifted(held, forward, variant.dtype), variant.leaves)
     except Exception:
         return []
     if len(got) != len(wanted):
-        return [Fit(outfit.name, None, f"it returns {len(got)} arrays, forward= {len(wanted)}")]
-    return [Fit(outfit.name, None, _unlike(got, wanted, "the value", "that of forward="))]
+        return [StructureResult(variant.name, None, f"it returns {len(got)} arrays, forward= {len(wanted)}")]
+    return [StructureResult(variant.name, None, _unlike(got, wanted, "the value", "that of forward="))]

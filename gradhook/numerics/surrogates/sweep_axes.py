@@ -1,4 +1,4 @@
-"""Which input of a function is moved in a sweep, through which range, at which points, and what is followed?"""
+"""Choose the inputs that a sweep moves, their ranges and samples, and the followed outputs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradhook.numerics.finite_difference.richardson import Array
-from gradhook.numerics.flatten import Leaf
-from gradhook.numerics.function import Held
+from gradhook.numerics.flatten import LeafInfo
+from gradhook.numerics.function import FlatFunction
 
 MOST, OF_MANY = 24, 8
 """Elements that are swept: first one of every argument, then more of each; fewer where the function is large."""
@@ -25,8 +25,8 @@ _CURVED = ("spd", "orthogonal", "simplex")
 
 
 @dataclass(frozen=True)
-class Track:
-    """One element of the vector of inputs that moves from ``low`` to ``high``, and which output is followed.
+class SweepAxis:
+    """One input element that moves from ``low`` to ``high``, and the output that is followed.
 
     ``candidates`` are the numbers of that output, of which one that moves is to be followed where ``output`` is only a
     guess.
@@ -43,8 +43,8 @@ class Track:
     candidates: range = range(0)
 
 
-def tracks(held: Held, slopes: Array | None) -> list[Track]:
-    """The tracks of a held function; ``slopes`` (n, m) is its Jacobian at the case where that is known.
+def sweep_axes(held: FlatFunction, slopes: Array | None) -> list[SweepAxis]:
+    """The sweep axes of a function; ``slopes`` (n, m) is its Jacobian at the case, where known.
 
     Of every argument the first element moves (of a complex one both parts), then the last and the middle one; for each
     of them every output is followed.
@@ -56,14 +56,14 @@ def tracks(held: Held, slopes: Array | None) -> list[Track]:
     ranked = [(rank, leaf, start, k) for leaf, start in movable for rank, k in _elements(leaf)]
     chosen = sorted(ranked, key=lambda one: one[0])[:most]
     ordered = sorted(chosen, key=lambda c: c[2] + c[3])
-    return [track for _, leaf, start, k in ordered for track in _tracks(held, leaf, start, k, slopes)]
+    return [axis for _, leaf, start, k in ordered for axis in _axes_of(held, leaf, start, k, slopes)]
 
 
-def _moves(leaf: Leaf, part: Array) -> bool:
+def _moves(leaf: LeafInfo, part: Array) -> bool:
     return bool(leaf.size) and bool(np.isfinite(part).all()) and not (leaf.spec and leaf.spec.kind in _CURVED)
 
 
-def _elements(leaf: Leaf) -> Iterator[tuple[int, int]]:
+def _elements(leaf: LeafInfo) -> Iterator[tuple[int, int]]:
     """Places in a leaf, the most important first."""
     count = math.prod(leaf.shape)
     for rank, place in enumerate(dict.fromkeys([0, count - 1, count // 2])):
@@ -72,7 +72,7 @@ def _elements(leaf: Leaf) -> Iterator[tuple[int, int]]:
             yield rank, count + place
 
 
-def _tracks(held: Held, leaf: Leaf, start: int, place: int, slopes: Array | None) -> Iterator[Track]:
+def _axes_of(held: FlatFunction, leaf: LeafInfo, start: int, place: int, slopes: Array | None) -> Iterator[SweepAxis]:
     low, high = _range(leaf, held.point[start : start + leaf.size])
     label, first = leaf.label(place), 0
     for output in held.outputs.leaves[:FOLLOWED]:
@@ -83,7 +83,7 @@ def _tracks(held: Held, leaf: Leaf, start: int, place: int, slopes: Array | None
         if number is not None:
             candidates = range(0)
         if output.size:
-            yield Track(
+            yield SweepAxis(
                 str(label),
                 label.leaf,
                 start + place,
@@ -97,16 +97,16 @@ def _tracks(held: Held, leaf: Leaf, start: int, place: int, slopes: Array | None
         first += output.size
 
 
-def samples(track: Track, count: int, random: np.random.Generator) -> Array:
-    """Sorted points of a track: evenly spread with a jitter, the special ones inside, the extreme ones beyond."""
-    special = [s for s in SPECIAL if track.low <= s <= track.high]
-    extreme = [e for e in EXTREME if track.unbounded] + [-e for e in EXTREME if track.unbounded and track.low < 0]
-    even = np.linspace(track.low, track.high, count - len(special) - len(extreme))
+def samples(axis: SweepAxis, count: int, random: np.random.Generator) -> Array:
+    """Sorted samples of an axis: jittered even ones, special ones inside, extreme ones beyond."""
+    special = [s for s in SPECIAL if axis.low <= s <= axis.high]
+    extreme = [e for e in EXTREME if axis.unbounded] + [-e for e in EXTREME if axis.unbounded and axis.low < 0]
+    even = np.linspace(axis.low, axis.high, count - len(special) - len(extreme))
     inside = even[1:-1] + random.uniform(-0.4, 0.4, len(even) - 2) * (even[1] - even[0])
     return np.sort(np.concatenate([even[:1], inside, even[-1:], special, extreme]), kind="stable")
 
 
-def _alike(leaf: Leaf, output: Leaf, element: int) -> int | None:
+def _alike(leaf: LeafInfo, output: LeafInfo, element: int) -> int | None:
     """The same element of an output of the same shape: elementwise functions move this one."""
     if output.shape != leaf.shape:
         return None
@@ -114,14 +114,14 @@ def _alike(leaf: Leaf, output: Leaf, element: int) -> int | None:
 
 
 def _strongest(slopes: Array | None, coordinate: int, candidates: range) -> int | None:
-    """The number that depends most on a coordinate at the case, where that is known."""
+    """The output that depends most on a coordinate at the case; None where that is unknown."""
     if slopes is None or not candidates:
         return None
     sizes = np.nan_to_num(np.abs(slopes[coordinate, candidates.start : candidates.stop]))
     return candidates.start + int(np.argmax(sizes)) if sizes.any() else None
 
 
-def _range(leaf: Leaf, part: Array) -> tuple[float, float]:
+def _range(leaf: LeafInfo, part: Array) -> tuple[float, float]:
     """The domain of a spec; around given numbers, without changing their common sign."""
     spec = leaf.spec
     if spec is not None and spec.kind == "normal":

@@ -1,4 +1,4 @@
-"""What are value, derivative and what was declared for them, while one input moves and everything else is held?"""
+"""Evaluate value, derivative and declaration while one input moves and all others are held."""
 
 from __future__ import annotations
 
@@ -15,9 +15,15 @@ from gradhook.model.results import Mode
 from gradhook.numerics.autodiff import rounding
 from gradhook.numerics.autodiff.compiler_options import compiled
 from gradhook.numerics.autodiff.programs import Clock
-from gradhook.numerics.finite_difference.richardson import Array
-from gradhook.numerics.function import Held
-from gradhook.numerics.surrogates.declaration import Declared, eager_forward, forward_map, slope_map, slopes
+from gradhook.numerics.finite_difference.richardson import Array, Flags
+from gradhook.numerics.function import FlatFunction
+from gradhook.numerics.surrogates.declaration import (
+    Declaration,
+    declared_derivatives,
+    derivative_map,
+    eager_forward,
+    forward_map,
+)
 
 COUNT = 256
 """Points of one run: one program serves the samples, the bisection and the neighbours of a boundary."""
@@ -27,8 +33,8 @@ RECALLED = 24
 
 
 @dataclass(frozen=True)
-class Points:
-    """At T points of a track: all values (T, m), one output's slope (T,), and the declared ones (nan: none)."""
+class SweepSamples:
+    """Samples at T points: all values (T, m), one output's slope (T,), the declared ones (nan: none)."""
 
     at: Array
     values: Array
@@ -38,17 +44,17 @@ class Points:
 
 
 @dataclass
-class Line:
-    """A held function along any one of its coordinates."""
+class SweepProgram:
+    """A function along any one of its coordinates, as one compiled program."""
 
-    held: Held
-    declared: Declared
+    held: FlatFunction
+    declared: Declaration
     mode: Mode
     clock: Clock
     _program: list[Any] = field(default_factory=list)
 
-    def run(self, coordinate: int, at: Array, outputs: NDArray[np.int64], spoken: bool) -> Points:
-        """Up to COUNT points; ``outputs`` (T,) says whose slope is meant at each."""
+    def run(self, coordinate: int, at: Array, outputs: NDArray[np.int64], is_declared: bool) -> SweepSamples:
+        """Evaluate up to COUNT points; ``outputs`` (T,) are the outputs whose slopes are returned."""
         started = time.perf_counter()
         padded = np.resize(at, COUNT), np.resize(outputs, COUNT)
         if not self._program:
@@ -58,22 +64,26 @@ class Line:
         values, slope, reference, declared = (np.asarray(a, dtype=np.float64)[: len(at)] for a in found)
         self.clock.compile += ready - started
         self.clock.run += time.perf_counter() - ready
-        return Points(at, values, slope, reference, declared if spoken else np.full(len(at), np.nan))
+        return SweepSamples(at, values, slope, reference, declared if is_declared else np.full(len(at), np.nan))
 
-    def filled(self, coordinate: int, points: Points, outputs: NDArray[np.int64], spoken: bool) -> Points:
-        """The same with what was declared in Python that JAX cannot trace; slow, so for few points only."""
+    def filled(
+        self, coordinate: int, points: SweepSamples, outputs: NDArray[np.int64], is_declared: bool
+    ) -> SweepSamples:
+        """The same samples with untraceable declarations called in Python; slow, so for few points only."""
         reference, declared = points.reference, points.declared
         xs = np.repeat(self.held.point[None], len(points.at), axis=0)
         xs[:, coordinate] = points.at
         if self.declared.forward is not None and np.isnan(reference).all() and len(xs):
             reference = np.stack([eager_forward(self.held, self.declared, x) for x in xs])
-        if spoken and np.isnan(declared).all() and len(xs):
-            along = slopes(self.held, self.declared, xs, np.eye(self.held.inputs.size)[[coordinate]])[:, 0]
+        if is_declared and np.isnan(declared).all() and len(xs):
+            along = declared_derivatives(self.held, self.declared, xs, np.eye(self.held.inputs.size)[[coordinate]])[
+                :, 0
+            ]
             declared = along[np.arange(len(xs)), outputs]
-        return Points(points.at, points.values, points.slope, reference, declared)
+        return SweepSamples(points.at, points.values, points.slope, reference, declared)
 
-    def plain(self, coordinate: int, points: Points, output: int, spoken: bool) -> Points:
-        """The same, where a compiler's rounding alone tells function and declaration apart: both called plainly.
+    def plain(self, coordinate: int, points: SweepSamples, output: int, is_declared: bool) -> SweepSamples:
+        """The same samples called plainly where a compiler's rounding alone makes a difference.
 
         XLA divides by a scalar by multiplying with its reciprocal. At a tie that moves ``round(x / s)`` by one step, in
         one of two programs.
@@ -88,15 +98,15 @@ class Line:
                 got, wanted = np.asarray(self.held.call(jnp.asarray(x))), eager_forward(self.held, self.declared, x)
                 if got[output] == wanted[output]:
                     value[k], reference[k] = got, wanted
-            if spoken and np.isfinite(declared[k]):
+            if is_declared and np.isfinite(declared[k]):
                 pair = self._slopes(jnp.asarray(x), coordinate, output)
                 slope[k], declared[k] = pair if np.isclose(*pair, rtol=1e-9, atol=0) else (slope[k], declared[k])
-        return Points(points.at, value, slope, reference, declared)
+        return SweepSamples(points.at, value, slope, reference, declared)
 
     def _slopes(self, x: Any, coordinate: int, output: int) -> tuple[float, float]:
         """The slope and the declared one at a point, called plainly."""
         axis = jnp.zeros(x.size).at[coordinate].set(1.0)
-        declared = slope_map(self.held, self.declared, traced=False)
+        declared = derivative_map(self.held, self.declared, traced=False)
         assert declared is not None
         if self.mode == "fwd":
             moved = jax.jvp(self.held.call, (x,), (axis,))[1][output]
@@ -104,8 +114,8 @@ class Line:
             moved = jax.vjp(self.held.call, x)[1](jnp.zeros(self.held.outputs.size).at[output].set(1.0))[0][coordinate]
         return float(moved), float(declared(x, axis)[output])
 
-    def rounding(self, coordinate: int, at: Array, outputs: NDArray[np.int64], spoken: bool) -> Array:
-        """How far rounding may move the slope and the declared one apart, at up to COUNT points."""
+    def rounding(self, coordinate: int, at: Array, outputs: NDArray[np.int64], is_declared: bool) -> Array:
+        """The rounding of the slope and the declared one together, at up to COUNT points."""
         program = self._traced()
 
         def both(x: Any, at: Any, outputs: Any) -> Any:
@@ -113,11 +123,11 @@ class Line:
             return jnp.stack([slope, declared])
 
         moved = rounding.of(both, jnp.asarray(self.held.point), at, outputs)
-        return np.asarray((moved if spoken else moved[:1]).sum(axis=0) + np.zeros(len(at)))
+        return np.asarray((moved if is_declared else moved[:1]).sum(axis=0) + np.zeros(len(at)))
 
     def _traced(self) -> Any:
         f, n, m = self.held.call, self.held.inputs.size, self.held.outputs.size
-        forward, slope = forward_map(self.held, self.declared), slope_map(self.held, self.declared)
+        forward, slope = forward_map(self.held, self.declared), derivative_map(self.held, self.declared)
 
         def one(x: Any, coordinate: Any, at: Any, output: Any) -> Any:
             x, axis = x.at[coordinate].set(at), jnp.zeros(n).at[coordinate].set(1.0)
@@ -137,10 +147,16 @@ class Line:
         return program
 
 
-def _apart(points: Points, output: int) -> NDArray[np.int64]:
-    """Where value or slope are not the declared ones, in triples of which they are elsewhere."""
+def _apart(points: SweepSamples, output: int) -> NDArray[np.int64]:
+    """Indices where value or slope differ from the declared ones in some but not all of a triple."""
     with np.errstate(invalid="ignore"):
         value = (points.values[:, output] != points.reference[:, output]) & np.isfinite(points.reference[:, output])
         slope = ~np.isclose(points.slope, points.declared, rtol=1e-9, atol=0) & np.isfinite(points.declared)
-    some = [np.repeat((a := of.reshape(-1, 3)).any(1) & ~a.all(1), 3) & of for of in (value, slope)]
-    return np.flatnonzero(some[0] | some[1])
+    return np.flatnonzero(_mixed_triples(value) | _mixed_triples(slope))
+
+
+def _mixed_triples(mask: Flags) -> Flags:
+    """The mask restricted to triples in which some but not all elements are True."""
+    triples = mask.reshape(-1, 3)
+    mixed = triples.any(axis=1) & ~triples.all(axis=1)
+    return np.asarray(np.repeat(mixed, 3) & mask)

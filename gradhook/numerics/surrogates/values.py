@@ -14,16 +14,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from gradhook.comparison.agreement import same_bits
-from gradhook.comparison.probe import Fault, Label
+from gradhook.comparison.probe import DerivativeError, Label
 from gradhook.model.errors import GradhookError
 from gradhook.model.results import Mode
 from gradhook.numerics.autodiff.compiler_options import compiled
-from gradhook.numerics.autodiff.derivative_errors import translate
+from gradhook.numerics.autodiff.derivative_errors import classify
 from gradhook.numerics.autodiff.programs import UNTRACEABLE, Clock
 from gradhook.numerics.autodiff.together import together
 from gradhook.numerics.finite_difference.richardson import Array
 from gradhook.numerics.flatten import leaf_of
-from gradhook.numerics.function import Held
+from gradhook.numerics.function import FlatFunction
 from gradhook.numerics.jaxpr import traverse
 from gradhook.numerics.surrogates.declaration import outputs
 
@@ -31,12 +31,16 @@ Call = Callable[[Any], list[Any]]
 """From a vector to all outputs, integers and booleans included."""
 Way = Callable[[Any], tuple[list[Any], list[Any]]]
 """Through a transformation: the outputs, and derivatives."""
-Values = dict[str, Array | Fault]
+Values = dict[str, Array | DerivativeError]
 PLAIN, COMPILED, REFERENCE = "called plainly", "under jit", "forward="
 
 
 def routes(
-    held: Held, function: Callable[..., Any], forward: Callable[..., Any] | None, modes: tuple[Mode, ...], clock: Clock
+    held: FlatFunction,
+    function: Callable[..., Any],
+    forward: Callable[..., Any] | None,
+    modes: tuple[Mode, ...],
+    clock: Clock,
 ) -> tuple[Values, tuple[Label, ...], tuple[Array, ...]]:
     """The value as every transformation returns it, the names of its numbers, and the values of ``forward=``."""
     x, call = jnp.asarray(held.point), _call(held, function)
@@ -53,11 +57,11 @@ def routes(
     return found, labels, _references(held, forward, value, together.get(REFERENCE))
 
 
-def _is(got: Array | Fault, value: Array) -> bool:
+def _is(got: Array | DerivativeError, value: Array) -> bool:
     return isinstance(got, np.ndarray) and got.shape == value.shape and bool(same_bits(got, value).all())
 
 
-def _call(held: Held, function: Callable[..., Any]) -> Call:
+def _call(held: FlatFunction, function: Callable[..., Any]) -> Call:
     return lambda x: [jnp.asarray(leaf) for leaf in outputs(held, function, x)]
 
 
@@ -85,7 +89,7 @@ def _graded(call: Call, x: Any) -> tuple[list[Any], list[Any]]:
     return values, [gradient]
 
 
-def _asked(name: str, way: Way, x: Any) -> Array | Fault:
+def _asked(name: str, way: Way, x: Any) -> Array | DerivativeError:
     try:
         return _flat(compiled(lambda x: way(x)[0], (x,))(x) if name == COMPILED else way(x)[0])
     except Exception as error:
@@ -93,7 +97,7 @@ def _asked(name: str, way: Way, x: Any) -> Array | Fault:
 
 
 def _compiled(
-    held: Held, call: Call, forward: Callable[..., Any] | None, modes: tuple[Mode, ...], clock: Clock
+    held: FlatFunction, call: Call, forward: Callable[..., Any] | None, modes: tuple[Mode, ...], clock: Clock
 ) -> Values:
     """Every route and ``forward=`` in one program."""
     x = jnp.asarray(held.point)
@@ -107,11 +111,11 @@ def _compiled(
     asked = {name: _joined(way) for name, way in ways.items()}
     count = sum(2 * leaf.size if jnp.iscomplexobj(leaf) else leaf.size for leaf in jax.eval_shape(run, x))
     answers = together(asked, (x,), clock)
-    return {name: answer if isinstance(answer, Fault) else answer[:count] for name, answer in answers.items()}
+    return {name: answer if isinstance(answer, DerivativeError) else answer[:count] for name, answer in answers.items()}
 
 
 def _joined(way: Way) -> Callable[[Any], Any]:
-    """Values and derivatives in one row: what nobody reads would be left out of a program, and not raise."""
+    """Values and derivatives in one row, so that no unread output is left out of the program and fails to raise."""
     return lambda x: jnp.concatenate([real_parts(leaf) for leaf in jax.tree.leaves(way(x))])
 
 
@@ -124,10 +128,10 @@ def _scored(call: Call) -> Callable[[Any], tuple[Any, list[Any]]]:
     return score
 
 
-def _refused(error: Exception) -> Fault:
-    fault = translate(error)
+def _refused(error: Exception) -> DerivativeError:
+    fault = classify(error)
     by_design = fault.missing or isinstance(error, UNTRACEABLE)
-    return Fault(by_design, fault.message, fault.path, fault.line)
+    return DerivativeError(by_design, fault.message, fault.path, fault.line)
 
 
 def real_parts(leaf: Any) -> Any:
@@ -144,9 +148,9 @@ def _flat(leaves: list[Any]) -> Array:
 
 
 def _references(
-    held: Held, forward: Callable[..., Any] | None, value: Array, known: Array | Fault | None
+    held: FlatFunction, forward: Callable[..., Any] | None, value: Array, known: Array | DerivativeError | None
 ) -> tuple[Array, ...]:
-    """What ``forward=`` returns, plainly and compiled: a compiler may fuse a product with a sum, and round once less.
+    """The result of ``forward=``, plain and compiled: a compiler may fuse a product with a sum.
 
     Raises:
         GradhookError: it returns another count of numbers than the function.

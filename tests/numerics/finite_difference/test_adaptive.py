@@ -10,13 +10,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from gradhook.comparison.judge import Estimate, Tolerance, judge
+from gradhook.comparison.judge import Measurement, Tolerance, judge
 from gradhook.model.results import Verdict
 from gradhook.numerics.finite_difference.adaptive import POINTS, measure
 from gradhook.numerics.finite_difference.richardson import Array
-from gradhook.numerics.finite_difference.scales import Lines
+from gradhook.numerics.finite_difference.scales import StepLimits
 
-Measured = Callable[..., Estimate]
+Measured = Callable[..., Measurement]
 PASS, FAIL, UNDECIDED = Verdict.PASS, Verdict.FAIL, Verdict.UNDECIDED
 KINK, JUMP, CUSP, UPRIGHT, GRAIN, RIPPLE = "GRD401", "GRD402", "GRD403", "GRD404", "GRD405", "GRD407"
 NOISY, STILL = ("GRD405", "GRD407"), "GRD409"
@@ -195,18 +195,18 @@ def test_what_moves_on_one_side_only_moves(measured: Measured, back: float, ahea
     assert not measured(jnp.exp, 0.0, 1.0, back=back, ahead=ahead).motionless[0, 0]
 
 
-def test_an_element_is_measured_on_its_own_line(along_axis: Callable[..., Lines]) -> None:
+def test_an_element_is_measured_on_its_own_line(along_axis: Callable[..., StepLimits]) -> None:
     """A small slope beside a large one, in the same output: another direction lends it no size."""
-    lines = Lines(*(np.repeat(part, 2) for part in along_axis(1.0).__dict__.values()))
+    limits = StepLimits(*(np.repeat(part, 2) for part in along_axis(1.0).__dict__.values()))
 
     def evaluate(t: Array) -> Array:
         return np.stack([1e10 * (1 + t[0]) + 1e-4, 1e10 + 1e-4 * (1 + t[1])])[:, :, None]
 
     claims = np.array([[1e10], [0.0]])
-    estimate = measure(evaluate, lines, [(slice(0, 1), claims)], Tolerance())
+    estimate = measure(evaluate, limits, [(slice(0, 1), claims)], Tolerance())
     judged = judge(claims, estimate, Tolerance())
     assert list(judged.verdict[:, 0]) == [PASS, UNDECIDED]
-    assert estimate.around[1, 0] <= 1e-4 and judged.size[0, 0] == 1e10
+    assert estimate.surroundings[1, 0] <= 1e-4 and judged.size[0, 0] == 1e10
 
 
 def test_the_one_sided_slopes_of_a_kink(measured: Measured) -> None:
@@ -250,17 +250,17 @@ class Recorder:
         return self.x + np.concatenate([t.ravel() for t in self.calls])
 
 
-def _measure(recorder: Recorder, line: Lines, claim: float) -> Estimate:
+def _measure(recorder: Recorder, line: StepLimits, claim: float) -> Measurement:
     return measure(recorder, line, [(slice(0, 1), np.array([[claim]]))], Tolerance())
 
 
-def test_a_right_claim_costs_one_ladder(along_axis: Callable[..., Lines]) -> None:
+def test_a_right_claim_costs_one_ladder(along_axis: Callable[..., StepLimits]) -> None:
     recorder = Recorder(np.sin, 0.7)
     _measure(recorder, along_axis(0.7), COSINE)
     assert [t.shape for t in recorder.calls] == [(1, POINTS)]
 
 
-def test_all_that_follows_runs_the_same_program(along_axis: Callable[..., Lines]) -> None:
+def test_all_that_follows_runs_the_same_program(along_axis: Callable[..., StepLimits]) -> None:
     recorder = Recorder(np.sin, 0.7)
     _measure(recorder, along_axis(0.7), 2.0)
     assert {t.shape for t in recorder.calls} == {(1, POINTS)}
@@ -270,7 +270,7 @@ def test_all_that_follows_runs_the_same_program(along_axis: Callable[..., Lines]
 @pytest.mark.parametrize("x, back, ahead", [(0.5, 0.5, np.inf), (0.5, 0.25, 0.125), (1e-3, 1e-3, 1.0), (0.0, 0.0, 2.0)])
 @pytest.mark.parametrize("claim", ["right", "wrong"])
 def test_no_evaluation_leaves_the_room(
-    along_axis: Callable[..., Lines], x: float, back: float, ahead: float, claim: str
+    along_axis: Callable[..., StepLimits], x: float, back: float, ahead: float, claim: str
 ) -> None:
     recorder = Recorder(np.exp, x)
     estimate = _measure(recorder, along_axis(x, back, ahead), np.exp(x) * (1 if claim == "right" else 1.5))
@@ -278,7 +278,7 @@ def test_no_evaluation_leaves_the_room(
     assert abs(estimate.value[0, 0] - np.exp(x)) <= estimate.error[0, 0] < 1e-6
 
 
-def test_columns_are_looked_at_more_closely_for_their_own_claims(along_axis: Callable[..., Lines]) -> None:
+def test_columns_are_looked_at_more_closely_for_their_own_claims(along_axis: Callable[..., StepLimits]) -> None:
     def two(t: Array) -> Array:
         return np.stack([np.sin(0.7 + t), np.tanh((0.7 + t - 0.7) / 1e-9)], axis=-1)
 
@@ -288,6 +288,6 @@ def test_columns_are_looked_at_more_closely_for_their_own_claims(along_axis: Cal
     assert estimate.error[0, 0] < 1e-11
 
 
-def test_nothing_is_measured_where_the_value_is_undefined(along_axis: Callable[..., Lines]) -> None:
+def test_nothing_is_measured_where_the_value_is_undefined(along_axis: Callable[..., StepLimits]) -> None:
     estimate = _measure(Recorder(np.log, -1.0), along_axis(-1.0), 1.0)
     assert not np.isfinite(estimate.centre[0]) and not estimate.accepted[0, 0]

@@ -18,19 +18,19 @@ from gradhook.model.results import CheckSettings, ClaimKind, Target
 from gradhook.numerics.finite_difference.adaptive import measure
 from gradhook.numerics.finite_difference.directions import FULL, choose, combination, dense, weights
 from gradhook.numerics.finite_difference.richardson import Array
-from gradhook.numerics.flatten import Leaf, Space, vector_of
-from gradhook.numerics.sampling import draw, generator
+from gradhook.numerics.flatten import FlatLayout, LeafInfo, vector_of
+from gradhook.numerics.sampling import generator, sample
 
 
-def _space(*shapes: tuple[int, ...]) -> Space:
-    return Space(tuple(Leaf(f"x{n}", shape, "float64") for n, shape in enumerate(shapes)))
+def _space(*shapes: tuple[int, ...]) -> FlatLayout:
+    return FlatLayout(tuple(LeafInfo(f"x{n}", shape, "float64") for n, shape in enumerate(shapes)))
 
 
-def _drawn(*specs: Spec) -> tuple[Space, Array]:
+def _drawn(*specs: Spec) -> tuple[FlatLayout, Array]:
     random = generator("test", *specs)
-    values = [draw(spec, random) for spec in specs]
-    leaves = (Leaf(f"x{n}", spec.shape, "float64", spec) for n, spec in enumerate(specs))
-    space = Space(tuple(leaves))
+    values = [sample(spec, random) for spec in specs]
+    leaves = (LeafInfo(f"x{n}", spec.shape, "float64", spec) for n, spec in enumerate(specs))
+    space = FlatLayout(tuple(leaves))
     return space, vector_of(space, values)
 
 
@@ -50,10 +50,10 @@ def test_many_inputs_are_moved_together(size: int, count: int) -> None:
 
 
 def test_the_scale_of_a_line_is_that_of_its_point() -> None:
-    lines = choose(_space((3,)), np.array([0.3, -5.0, 1e-9]), generator("a")).lines
-    assert list(lines.scale[:3]) == [1.0, 8.0, 1.0]
-    assert list(lines.reach[:3]) == [0.3, 5.0, 1e-9]
-    assert np.isinf(lines.room_ahead).all() and np.isinf(lines.room_back).all()
+    limits = choose(_space((3,)), np.array([0.3, -5.0, 1e-9]), generator("a")).limits
+    assert list(limits.scale[:3]) == [1.0, 8.0, 1.0]
+    assert list(limits.abscissa_scale[:3]) == [0.3, 5.0, 1e-9]
+    assert np.isinf(limits.max_step_forward).all() and np.isinf(limits.max_step_backward).all()
 
 
 def test_what_is_not_finite_stays_where_it_is() -> None:
@@ -130,7 +130,7 @@ def test_no_point_of_any_ladder_leaves_the_domain(spec: Spec) -> None:
         return np.sin(points).sum(axis=-1, keepdims=True)
 
     wrong = chosen.vectors @ np.cos(point)[:, None] + 1
-    measure(evaluate, chosen.lines, [(slice(0, 1), wrong)], Tolerance())
+    measure(evaluate, chosen.limits, [(slice(0, 1), wrong)], Tolerance())
     assert len(visited) >= 3  # the finer ladders and the noise probes ran as well
     assert all(_is_inside(points, spec) for points in visited)
 
@@ -141,7 +141,7 @@ def test_bounds_hold_for_any_interval(low: float, length: float, size: int) -> N
     spec = gradhook.uniform(size, low=low, high=low + length)
     space, point = _drawn(spec)
     chosen = choose(space, point, generator("a"))
-    for t in (chosen.lines.room_ahead, -chosen.lines.room_back):
+    for t in (chosen.limits.max_step_forward, -chosen.limits.max_step_backward):
         assert _is_inside(point + t[:, None] * chosen.vectors * (1 - 1e-12), spec)
 
 

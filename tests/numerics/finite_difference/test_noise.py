@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from gradhook.numerics.finite_difference.noise import grain, motionless, spread, stuck
-from gradhook.numerics.finite_difference.richardson import Ladder
+from gradhook.numerics.finite_difference.richardson import StepTable
 
-Build = Callable[..., Ladder]
+Build = Callable[..., StepTable]
 
 
 @pytest.mark.parametrize("sigma", [1e-12, 1e-6, 10.0])
@@ -45,8 +45,8 @@ def _single(function: Any) -> Any:
 
 
 @pytest.mark.parametrize("function", [_single(np.sin), lambda x: np.sin(x).astype(np.float32).astype(float)])
-def test_single_precision_has_a_grain(ladder: Build, function: Any) -> None:
-    found = grain(ladder(function, 0.7, blocks=3))[0, 0]
+def test_single_precision_has_a_grain(table: Build, function: Any) -> None:
+    found = grain(table(function, 0.7, blocks=3))[0, 0]
     assert 2.0**-26 < found < 2.0**-22
 
 
@@ -60,10 +60,10 @@ def test_single_precision_has_a_grain(ladder: Build, function: Any) -> None:
     ],
 )
 def test_the_grain_of_a_small_difference_is_a_unit_of_its_terms(
-    ladder: Build, function: Any, x: float, unit: float
+    table: Build, function: Any, x: float, unit: float
 ) -> None:
     """Up to the first change that a step makes, which is a few units where that step is large."""
-    assert 0.99 * unit <= grain(ladder(function, x, blocks=3))[0, 0] <= 16 * unit
+    assert 0.99 * unit <= grain(table(function, x, blocks=3))[0, 0] <= 16 * unit
 
 
 @pytest.mark.parametrize(
@@ -78,14 +78,14 @@ def test_the_grain_of_a_small_difference_is_a_unit_of_its_terms(
         (lambda x: 0 * x, 2.3),
     ],
 )
-def test_what_moves_on_every_step_or_on_none_has_no_grain(ladder: Build, function: Any, x: float) -> None:
-    assert grain(ladder(function, x, blocks=3))[0, 0] == 0
+def test_what_moves_on_every_step_or_on_none_has_no_grain(table: Build, function: Any, x: float) -> None:
+    assert grain(table(function, x, blocks=3))[0, 0] == 0
 
 
 @pytest.mark.parametrize("x", [-1e-3, -2e-8, -1e-11])
-def test_a_plateau_is_as_uncertain_as_the_first_change_beyond_it(ladder: Build, x: float) -> None:
+def test_a_plateau_is_as_uncertain_as_the_first_change_beyond_it(table: Build, x: float) -> None:
     """Beside the kink of a ramp nothing moves for small steps; the first change is one to beyond the kink."""
-    beside = ladder(lambda x: 1e6 * np.maximum(x, 0), x, blocks=3)
+    beside = table(lambda x: 1e6 * np.maximum(x, 0), x, blocks=3)
     steps = beside.steps[0]
     beyond = steps[steps > -x].min()
     assert grain(beside)[0, 0] == pytest.approx(1e6 * (beyond + x), rel=1e-6)
@@ -101,5 +101,5 @@ def test_a_plateau_is_as_uncertain_as_the_first_change_beyond_it(ladder: Build, 
         (lambda x: np.where(x == 0.7, np.nan, np.nan), 0.7, True),
     ],
 )
-def test_whether_any_step_changes_the_value(ladder: Build, function: Any, x: float, still: bool) -> None:
-    assert motionless(ladder(function, x))[0, 0] == still
+def test_whether_any_step_changes_the_value(table: Build, function: Any, x: float, still: bool) -> None:
+    assert motionless(table(function, x))[0, 0] == still

@@ -14,14 +14,14 @@ from gradhook.comparison.judge import Tolerance
 from gradhook.model.plots import Curve
 from gradhook.model.results import Outcome, Verdict
 from gradhook.numerics.autodiff.programs import Clock
-from gradhook.numerics.case import Demands, Situation
+from gradhook.numerics.case import CheckCase, CheckOptions
 from gradhook.numerics.finite_difference.plot_data import LARGEST
-from gradhook.numerics.function_probe import Instruments
+from gradhook.numerics.function_probe import FunctionProbe
 
 
 def asked(check: Any, function: Any, *args: Any, curves: bool = True, **said: Any) -> Outcome:
-    demands = Demands(tolerance=Tolerance(), curves=curves, **said)
-    outcome: Outcome = check.run(Instruments(function, Situation("case", args), demands, "seed", Clock()))
+    check_options = CheckOptions(tolerance=Tolerance(), curves=curves, **said)
+    outcome: Outcome = check.run(FunctionProbe(function, CheckCase("case", args), check_options, "seed", Clock()))
     return outcome
 
 

@@ -14,16 +14,16 @@ from gradhook import normal, positive, simplex
 from gradhook.checks import grd101_forward, grd102_reverse, grd103_second_order
 from gradhook.model.results import Verdict
 from gradhook.numerics.autodiff.programs import Clock
-from gradhook.numerics.finite_difference.projection import FOLLOWED, GROUPS, MANY, SAMPLED, entry, view, weights
-from gradhook.numerics.function import gather, hold
-from gradhook.numerics.function_probe import Demands, Instruments, Situation
+from gradhook.numerics.finite_difference.projection import FOLLOWED, GROUPS, MANY, SAMPLED, entry, project, weights
+from gradhook.numerics.function import bind_arguments, flatten_function
+from gradhook.numerics.function_probe import CheckCase, CheckOptions, FunctionProbe
 from gradhook.numerics.sampling import generator
 
 SIZE = 3000
 
 
-def probe(function: Callable[..., Any], *args: Any, **said: Any) -> Instruments:
-    return Instruments(function, Situation("batch", args), Demands(**said), "seed", Clock())
+def probe(function: Callable[..., Any], *args: Any, **said: Any) -> FunctionProbe:
+    return FunctionProbe(function, CheckCase("batch", args), CheckOptions(**said), "seed", Clock())
 
 
 def off_by(fault: float, place: int) -> Callable[..., Any]:
@@ -53,8 +53,8 @@ def test_a_right_function_of_many_numbers_passes(function: Callable[[Any], Any])
         outcome = check.run(seen)
         assert outcome.verdict is Verdict.PASS
         assert outcome.resolution is not None and outcome.resolution < 1e-6
-    study = seen.study()
-    error, value = study.measured.error[:FOLLOWED], study.measured.value[:FOLLOWED]  # type: ignore[union-attr]
+    comparison = seen.comparison()
+    error, value = comparison.measured.error[:FOLLOWED], comparison.measured.value[:FOLLOWED]  # type: ignore[union-attr]
     assert (error < 1e-8 * np.abs(value)).all()  # the balanced direction moves some inputs by very little
 
 
@@ -68,8 +68,8 @@ def test_one_wrong_element_among_many_is_found_and_named(place: int) -> None:
 
 
 def test_many_outputs_are_sampled_and_combined() -> None:
-    held = hold(jnp.sin, gather(jnp.sin, (normal(SIZE),), {}, None, generator("x")))
-    seen = view(held, held.call, "seed")
+    held = flatten_function(jnp.sin, bind_arguments(jnp.sin, (normal(SIZE),), {}, None, generator("x")))
+    seen = project(held, held.call, "seed")
     assert SIZE >= MANY
     assert len(seen.outputs) == SAMPLED + len(seen.weights)
     assert len(seen.operands) == FOLLOWED
@@ -82,36 +82,38 @@ def test_no_evaluation_leaves_the_domain_of_many_inputs() -> None:
         jax.debug.callback(lambda low: smallest.append(float(low)), jnp.min(x))
         return jnp.sum(jnp.log(x))
 
-    study = probe(log_sum, positive(300)).study()
-    assert (study.measured.accepted).all()  # type: ignore[union-attr]
+    comparison = probe(log_sum, positive(300)).comparison()
+    assert (comparison.measured.accepted).all()  # type: ignore[union-attr]
     assert min(smallest) > 0
 
 
 def test_directions_of_a_large_simplex_keep_the_sum() -> None:
-    held = hold(jnp.sum, gather(jnp.sum, (simplex(200),), {}, None, generator("x")))
-    seen = view(held, held.call, "seed")
+    held = flatten_function(jnp.sum, bind_arguments(jnp.sum, (simplex(200),), {}, None, generator("x")))
+    seen = project(held, held.call, "seed")
     for row in range(FOLLOWED):
-        assert abs(seen.explicit(row).sum()) < 1e-12
+        assert abs(seen.direction(row).sum()) < 1e-12
 
 
 def test_an_entry_is_what_the_direction_holds() -> None:
-    held = hold(jnp.sum, gather(jnp.sum, (normal(200),), {}, None, generator("x")))
-    seen = view(held, held.call, "seed")
-    whole = seen.explicit(2)
+    held = flatten_function(jnp.sum, bind_arguments(jnp.sum, (normal(200),), {}, None, generator("x")))
+    seen = project(held, held.call, "seed")
+    whole = seen.direction(2)
     assert [entry(held, seen, 2, k) for k in (0, 7, 199)] == [whole[0], whole[7], whole[199]]
 
 
 def leaves(*sizes: int) -> Any:
     """A view of a function of several arrays of normal numbers."""
     total = lambda *parts: sum(jnp.sum(part) for part in parts)  # noqa: E731
-    held = hold(total, gather(total, tuple(normal(size) for size in sizes), {}, None, generator("x")))
-    return view(held, held.call, "seed")
+    held = flatten_function(
+        total, bind_arguments(total, tuple(normal(size) for size in sizes), {}, None, generator("x"))
+    )
+    return project(held, held.call, "seed")
 
 
 def test_each_leaf_has_a_direction_of_its_own() -> None:
     seen = leaves(50, 1, 49)
     assert [str(label) for label in seen.directions.labels][:2] == ["direction[0]", "direction[1]"]
-    alone = np.stack([seen.explicit(row) for row in range(2, 5)])
+    alone = np.stack([seen.direction(row) for row in range(2, 5)])
     assert [label.moves_many for label in seen.directions.labels[2:]] == [True, False, True]
     for row, part in enumerate((slice(0, 50), slice(50, 51), slice(51, 100))):
         assert (alone[row, part] != 0).all() and (np.delete(alone[row], np.r_[part]) == 0).all()
@@ -120,13 +122,13 @@ def test_each_leaf_has_a_direction_of_its_own() -> None:
 def test_many_leaves_are_moved_in_groups_that_cover_all() -> None:
     seen = leaves(*[2] * 100)
     assert len(seen.directions.labels) == 2 + GROUPS
-    alone = np.stack([seen.explicit(row) for row in range(2, 2 + GROUPS)])
+    alone = np.stack([seen.direction(row) for row in range(2, 2 + GROUPS)])
     assert ((alone != 0).sum(axis=0) == 1).all()
 
 
 def test_directions_follow_the_seed() -> None:
-    held = hold(jnp.sum, gather(jnp.sum, (normal(200),), {}, None, generator("x")))
-    one, other = (np.stack([view(held, held.call, s).explicit(row) for row in range(4)]) for s in ("1", "2"))
+    held = flatten_function(jnp.sum, bind_arguments(jnp.sum, (normal(200),), {}, None, generator("x")))
+    one, other = (np.stack([project(held, held.call, s).direction(row) for row in range(4)]) for s in ("1", "2"))
     assert (one != other).all()
     assert len(np.unique(np.abs(one[:, [20, 22, 60, 64]]))) == 16
 
@@ -163,8 +165,8 @@ def test_two_elements_that_are_exchanged_are_found(one: int, other: int) -> None
 
 def test_memory_and_text_stay_small_for_a_large_input() -> None:
     seen = probe(lambda x: jnp.sum(x * x), normal(10**6))
-    study = seen.study()
-    assert study.measured.value.shape == (FOLLOWED + 1, 1)  # type: ignore[union-attr]
+    comparison = seen.comparison()
+    assert comparison.measured.value.shape == (FOLLOWED + 1, 1)  # type: ignore[union-attr]
 
 
 def stopped(x: Any) -> Any:

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradhook.comparison.judge import smoothness_code
 from gradhook.model.results import Smoothness
-from gradhook.numerics.finite_difference.richardson import Ladder
-from gradhook.numerics.finite_difference.smoothness import number, read
+from gradhook.numerics.finite_difference.richardson import StepTable
+from gradhook.numerics.finite_difference.smoothness import read
 
-Build = Callable[..., Ladder]
+Build = Callable[..., StepTable]
 
 
 def _ramp(x: Any) -> Any:
@@ -45,37 +46,41 @@ SEEN: list[tuple[str, Any, float, Smoothness]] = [
 
 
 @pytest.mark.parametrize("name, function, x, shape", SEEN, ids=[row[0] for row in SEEN])
-def test_shapes(ladder: Build, name: str, function: Any, x: float, shape: Smoothness) -> None:
+def test_shapes(table: Build, name: str, function: Any, x: float, shape: Smoothness) -> None:
     with np.errstate(all="ignore"):
-        assert read(ladder(function, x)).shape[0, 0] == number(shape)
+        assert read(table(function, x)).smoothness[0, 0] == smoothness_code(shape)
 
 
 @pytest.mark.parametrize("factor", [1e-150, 1e-6, 1e6, 1e150])
 @pytest.mark.parametrize(
     "function, shape", [(np.abs, Smoothness.KINK), (np.sign, Smoothness.JUMP), (np.cbrt, Smoothness.VERTICAL)]
 )
-def test_shapes_do_not_depend_on_units(ladder: Build, function: Any, shape: Smoothness, factor: float) -> None:
+def test_shapes_do_not_depend_on_units(table: Build, function: Any, shape: Smoothness, factor: float) -> None:
     with np.errstate(all="ignore"):
-        assert read(ladder(lambda x: factor * function(x), 0.0)).shape[0, 0] == number(shape)
+        assert read(table(lambda x: factor * function(x), 0.0)).smoothness[0, 0] == smoothness_code(shape)
 
 
-def test_one_sided_slopes_of_a_kink(ladder: Build) -> None:
-    seen = read(ladder(lambda x: np.where(x > 0.5, 3 * (x - 0.5), x - 0.5), 0.5))
+def test_one_sided_slopes_of_a_kink(table: Build) -> None:
+    seen = read(table(lambda x: np.where(x > 0.5, 3 * (x - 0.5), x - 0.5), 0.5))
     assert seen.left[0, 0] == pytest.approx(1, rel=1e-6)
     assert seen.right[0, 0] == pytest.approx(3, rel=1e-6)
 
 
-def test_each_output_has_its_own_shape(ladder: Build) -> None:
-    seen = read(ladder(lambda x: np.stack([np.abs(x), np.sin(x), np.sign(x)], axis=-1), 0.0))
-    assert list(seen.shape[0]) == [number(Smoothness.KINK), number(Smoothness.SMOOTH), number(Smoothness.JUMP)]
+def test_each_output_has_its_own_shape(table: Build) -> None:
+    seen = read(table(lambda x: np.stack([np.abs(x), np.sin(x), np.sign(x)], axis=-1), 0.0))
+    assert list(seen.smoothness[0]) == [
+        smoothness_code(Smoothness.KINK),
+        smoothness_code(Smoothness.SMOOTH),
+        smoothness_code(Smoothness.JUMP),
+    ]
 
 
-def test_finer_steps_see_that_a_jump_is_beside_the_point(ladder: Build) -> None:
+def test_finer_steps_see_that_a_jump_is_beside_the_point(table: Build) -> None:
     """They also see the finest quantum of a floor's argument; the shape is that at the finest steps."""
     for blocks, shape in ((1, Smoothness.JUMP), (2, Smoothness.SMOOTH), (3, Smoothness.SMOOTH)):
-        seen = read(ladder(lambda x: np.floor(x + 1e-9) + np.sin(x), 3.0, blocks=blocks))
-        assert seen.shape[0, 0] == number(shape)
+        seen = read(table(lambda x: np.floor(x + 1e-9) + np.sin(x), 3.0, blocks=blocks))
+        assert seen.smoothness[0, 0] == smoothness_code(shape)
 
 
 def test_every_shape_has_its_number() -> None:
-    assert sorted(number(shape) for shape in Smoothness) == list(range(len(Smoothness)))
+    assert sorted(smoothness_code(shape) for shape in Smoothness) == list(range(len(Smoothness)))

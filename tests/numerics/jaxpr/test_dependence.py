@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gradhook.comparison.probe import Label
-from gradhook.numerics.function import gather, hold
+from gradhook.numerics.function import bind_arguments, flatten_function
 from gradhook.numerics.jaxpr.dependence import Dependence, dependence
 from gradhook.numerics.sampling import generator
 
@@ -18,7 +18,7 @@ PAIR = (0.5, 0.75)
 
 
 def _of(function: Any, *args: Any) -> Dependence:
-    return dependence(hold(function, gather(function, args or PAIR, {}, None, generator("test"))))
+    return dependence(flatten_function(function, bind_arguments(function, args or PAIR, {}, None, generator("test"))))
 
 
 def _reaches(function: Any, *args: Any) -> list[list[int]]:

@@ -9,12 +9,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from gradhook.comparison.probe import Fault
-from gradhook.comparison.surrogate_probe import Contract
+from gradhook.comparison.probe import DerivativeError
+from gradhook.comparison.surrogate_probe import SurrogateValues
 from gradhook.model.errors import GradhookError
 from gradhook.numerics.autodiff.programs import Clock
-from gradhook.numerics.case import Demands, Situation
-from gradhook.numerics.function_probe import Instruments
+from gradhook.numerics.case import CheckCase, CheckOptions
+from gradhook.numerics.function_probe import FunctionProbe
 
 ROUTES = {"called plainly", "under jit", "under vmap", "under jvp", "under vjp"}
 
@@ -32,9 +32,11 @@ def _straight_jvp(primals: Any, tangents: Any) -> Any:
 X = np.array([0.4, 1.6, -2.2])
 
 
-def _contract(function: Any, *args: Any, tangent: Any = None, **said: Any) -> Contract:
-    situation = Situation("batch", args, tangent=tangent)
-    found = Instruments(function, situation, Demands(surrogate=True, **said), "test", Clock()).contract()
+def _contract(function: Any, *args: Any, tangent: Any = None, **said: Any) -> SurrogateValues:
+    check_case = CheckCase("batch", args, tangent=tangent)
+    found = FunctionProbe(
+        function, check_case, CheckOptions(surrogate=True, **said), "test", Clock()
+    ).surrogate_values()
     assert found is not None
     return found
 
@@ -53,8 +55,8 @@ def test_the_declared_derivative_along_every_direction(said: Any) -> None:
     found = _contract(_straight, X, **said)
     assert found.references == ()
     assert (found.declared == found.directions).all()
-    assert (found.claims["fwd"] == found.declared).all()
-    assert found.claims["rev"] == pytest.approx(found.declared)
+    assert (found.autodiff["fwd"] == found.declared).all()
+    assert found.autodiff["rev"] == pytest.approx(found.declared)
 
 
 def test_a_rule_sees_all_arguments_and_zeros_for_those_that_stay() -> None:
@@ -65,7 +67,7 @@ def test_a_rule_sees_all_arguments_and_zeros_for_those_that_stay() -> None:
         return tangents[0] * primals[1] * primals[2] + 1e9 * tangents[1]
 
     found = _contract(scaled, X, 2.0, 3, wrt="x", rule=rule)
-    assert (found.claims["fwd"] == found.declared).all()
+    assert (found.autodiff["fwd"] == found.declared).all()
     assert (found.declared == 6 * found.directions).all()
 
 
@@ -99,9 +101,9 @@ def test_routes_and_modes_that_do_not_exist() -> None:
 
     f.defvjp(lambda x: (jnp.round(x), None), lambda _, g: (g,))
     found = _contract(lambda x: f(x), X, derivative_of=lambda x: x)
-    assert not isinstance(found.values["under vjp"], Fault)
-    for answer in (found.claims["fwd"], found.values.get("under jvp", found.claims["fwd"])):
-        assert isinstance(answer, Fault) and answer.missing
+    assert not isinstance(found.values["under vjp"], DerivativeError)
+    for answer in (found.autodiff["fwd"], found.values.get("under jvp", found.autodiff["fwd"])):
+        assert isinstance(answer, DerivativeError) and answer.missing
 
 
 def test_a_value_that_differs_under_differentiation_is_kept_as_it_is() -> None:

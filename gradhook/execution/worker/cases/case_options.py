@@ -23,7 +23,7 @@ from gradhook.execution.worker.cases.specs import specs, with_domain
 from gradhook.execution.worker.cases.taken import SHAPES, dtypes
 from gradhook.model.errors import GradhookError
 from gradhook.model.results import CheckSettings
-from gradhook.numerics.case import Demands, Situation
+from gradhook.numerics.case import CheckCase, CheckOptions
 
 MODES = ("fwd", "rev")
 KINKS = ("left", "right", "mean", "subgradient")
@@ -35,7 +35,7 @@ _CASE_KEYS = ("args", "kwargs", "value", "derivative", "tangent", "kink", "raise
 DEFAULT_CASE, ANNOTATED_CASE = "args", "annotations"
 
 
-def demands(options: Mapping[str, Any], settings: CheckSettings, surrogate: bool = False) -> Demands:
+def check_options(options: Mapping[str, Any], settings: CheckSettings, surrogate: bool = False) -> CheckOptions:
     """The options for every case; the annotation's own take precedence over the settings.
 
     Raises:
@@ -44,7 +44,7 @@ def demands(options: Mapping[str, Any], settings: CheckSettings, surrogate: bool
     said = dict(options)
     _switch("slow", said)
     atol, rtol = said.get("atol", settings.atol), said.get("rtol", settings.rtol)
-    return Demands(
+    return CheckOptions(
         self_test=settings.self_test,
         curves=settings.curves,
         order=_order(said.get("order", settings.order)),
@@ -73,7 +73,7 @@ def _switch(name: str, said: Mapping[str, Any]) -> None:
         raise GradhookError(f"{name}={said[name]!r}", f"{name} is True or False")
 
 
-def situations(options: Mapping[str, Any], configured: bool, function: Any = None) -> list[Situation]:
+def check_cases(options: Mapping[str, Any], configured: bool, function: Any = None) -> list[CheckCase]:
     """The cases of a claim, ``args`` first; without any, the one that the annotations describe.
 
     Raises:
@@ -86,20 +86,20 @@ def situations(options: Mapping[str, Any], configured: bool, function: Any = Non
         raise GradhookError(f"cases= is a {type(cases).__name__}", 'write cases={"name": (x, y), …}')
     found += [_situation(str(name), given, kink, configured) for name, given in cases.items()]
     if not found:
-        found.append(Situation(ANNOTATED_CASE, *inputs_from_annotations(on_instance(function)), kink=kink))
+        found.append(CheckCase(ANNOTATED_CASE, *inputs_from_annotations(on_instance(function)), kink=kink))
     shaped = [replace(one, args=specs(one.args), kwargs=specs(dict(one.kwargs))) for one in found]
     return with_domain(shaped, options.get("domain"), function)
 
 
-def _direct(options: Mapping[str, Any], configured: bool, function: Any) -> list[Situation]:
+def _direct(options: Mapping[str, Any], configured: bool, function: Any) -> list[CheckCase]:
     """The case of ``args`` and ``kwargs``; annotations describe missing ``args``."""
     kwargs = _kwargs(options.get("kwargs"), configured)
     if options.get("args") is not None:
-        return [Situation(DEFAULT_CASE, _args(options["args"], configured), kwargs)]
+        return [CheckCase(DEFAULT_CASE, _args(options["args"], configured), kwargs)]
     if not kwargs:
         return []
     args, described = inputs_from_annotations(on_instance(function), frozenset(kwargs))
-    return [Situation(DEFAULT_CASE, args, {**described, **kwargs})]
+    return [CheckCase(DEFAULT_CASE, args, {**described, **kwargs})]
 
 
 def ignored(options: Mapping[str, Any]) -> tuple[str, ...]:
@@ -117,25 +117,25 @@ def ignored(options: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(map(str, codes))
 
 
-def _situation(name: str, given: Any, kink: str | float | None, configured: bool) -> Situation:
+def _situation(name: str, given: Any, kink: str | float | None, configured: bool) -> CheckCase:
     if isinstance(given, Raises):
-        return Situation(name, given.args, given.kwargs, error=given.error, match=given.match)
+        return CheckCase(name, given.args, given.kwargs, error=given.error, match=given.match)
     if isinstance(given, Case):
         own = kink if given.kink is None else _kink(given.kink)
-        return Situation(name, given.args, given.kwargs, given.value, given.derivative, given.tangent, own)
+        return CheckCase(name, given.args, given.kwargs, given.value, given.derivative, given.tangent, own)
     if configured and isinstance(given, Mapping):
         return _configured(name, given, kink)
-    return Situation(name, _args(given, configured, f"case {name!r}"), kink=kink)
+    return CheckCase(name, _args(given, configured, f"case {name!r}"), kink=kink)
 
 
-def _configured(name: str, given: Mapping[str, Any], kink: str | float | None) -> Situation:
+def _configured(name: str, given: Mapping[str, Any], kink: str | float | None) -> CheckCase:
     for key in given:
         if key not in _CASE_KEYS:
             near = difflib.get_close_matches(key, _CASE_KEYS, 1)
             raise GradhookError(
                 f"case {name!r} has an unknown key {key!r}", f"did you mean {near[0]!r}?" if near else ""
             )
-    return Situation(
+    return CheckCase(
         name, _args(given.get("args", []), True, f"case {name!r}"), _kwargs(given.get("kwargs"), True),
         value=evaluate(given.get("value")), derivative=evaluate(given.get("derivative")),
         tangent=evaluate(given.get("tangent")), kink=kink if "kink" not in given else _kink(given["kink"]),

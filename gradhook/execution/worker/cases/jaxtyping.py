@@ -16,8 +16,8 @@ from typing import Any
 from gradhook.annotations.inputs import Spec, integers, key, normal
 from gradhook.execution.worker.cases.dimensions import Sizes, shape_of
 from gradhook.model.errors import GradhookError
-from gradhook.numerics.fixed_arguments import fixed
-from gradhook.numerics.jaxpr.source import signature, written
+from gradhook.numerics.fixed_arguments import fixed_names
+from gradhook.numerics.jaxpr.source import signature, user_function
 
 UNKNOWN = object()
 _PREFERRED = ("float64", "complex128", "int32", "uint32")
@@ -41,7 +41,7 @@ def inputs_from_annotations(
         parameters = signature(function).parameters.values()
     except (TypeError, ValueError) as error:
         raise GradhookError("no inputs are given, and the function does not tell its parameters", _REMEDY) from error
-    sizes, kept = Sizes(), fixed(function, len(parameters), ())
+    sizes, kept = Sizes(), fixed_names(function, len(parameters), ())
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
     for place, parameter in enumerate(parameters):
@@ -92,7 +92,7 @@ def _hint(annotation: Any, function: Any) -> Any:
     if not isinstance(annotation, str):
         return annotation
     try:
-        return eval(annotation, getattr(written(function), "__globals__", {}))
+        return eval(annotation, getattr(user_function(function), "__globals__", {}))
     except Exception:  # names under TYPE_CHECKING, and whatever else the text does
         return None
 

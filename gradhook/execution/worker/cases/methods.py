@@ -10,20 +10,20 @@ from typing import Any
 
 from gradhook.annotations.inputs import Spec
 from gradhook.model.errors import GradhookError
-from gradhook.numerics.case import Situation
+from gradhook.numerics.case import CheckCase
 from gradhook.numerics.flatten import is_array
-from gradhook.numerics.jaxpr.source import signature, written
+from gradhook.numerics.jaxpr.source import signature, user_function
 
 _DRAWN = {"full": "full(…)"}
 
 
-def bound_to_instance(function: Callable[..., Any], situation: Situation) -> Callable[..., Any]:
+def bound_to_instance(function: Callable[..., Any], check_case: CheckCase) -> Callable[..., Any]:
     """The function, bound to an instance of its class if it is a method and the arguments have none.
 
     Raises:
         GradhookError: its class cannot be built without arguments.
     """
-    return partial(function, _instance(function, situation.args)) if lacks_instance(function, situation) else function
+    return partial(function, _instance(function, check_case.args)) if lacks_instance(function, check_case) else function
 
 
 def on_instance(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -35,18 +35,18 @@ def on_instance(function: Callable[..., Any]) -> Callable[..., Any]:
     return function if owner(function) is None else partial(function, _instance(function, ()))
 
 
-def lacks_instance(function: Any, situation: Situation) -> bool:
+def lacks_instance(function: Any, check_case: CheckCase) -> bool:
     """Whether only the instance is missing in a method's arguments; it is no array and no number."""
-    args = situation.args
-    if owner(function) is None or not _binds(function, (None, *args), situation):
+    args = check_case.args
+    if owner(function) is None or not _binds(function, (None, *args), check_case):
         return False
     is_number = bool(args) and (isinstance(args[0], Spec) or is_array(args[0]))
-    return is_number or not _binds(function, args, situation)
+    return is_number or not _binds(function, args, check_case)
 
 
 def owner(function: Any) -> type | None:
     """The class of a plain method; ``None`` for static, class and bound methods and functions."""
-    inner = written(function)
+    inner = user_function(function)
     *outer, name = str(getattr(inner, "__qualname__", "")).split(".")
     found: Any = sys.modules.get(str(getattr(inner, "__module__", "")))
     for part in outer:
@@ -64,9 +64,9 @@ def _is_bound(function: Any) -> bool:
     return False
 
 
-def _binds(function: Any, args: tuple[Any, ...], situation: Situation) -> bool:
+def _binds(function: Any, args: tuple[Any, ...], check_case: CheckCase) -> bool:
     try:
-        signature(function).bind(*args, **situation.kwargs)
+        signature(function).bind(*args, **check_case.kwargs)
     except (TypeError, ValueError):
         return False
     return True
@@ -80,7 +80,7 @@ def _instance(function: Any, args: tuple[Any, ...]) -> Any:
     except Exception as error:
         shown = ", ".join([f"{kind.__name__}(…)", *map(_shown, args)] if args else [f"{kind.__name__}(…)", "normal(3)"])
         raise GradhookError(
-            f"`{written(function).__qualname__}` is a method: its args have no {kind.__name__} for "
+            f"`{user_function(function).__qualname__}` is a method: its args have no {kind.__name__} for "
             f"`{next(iter(signature(function).parameters), 'self')}`, and {kind.__name__}() cannot be built without "
             "arguments",
             f"write args=lambda: ({shown})",

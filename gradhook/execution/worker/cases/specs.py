@@ -17,7 +17,7 @@ from gradhook.annotations import inputs
 from gradhook.annotations.inputs import Spec
 from gradhook.execution.worker.cases.methods import lacks_instance
 from gradhook.model.errors import GradhookError
-from gradhook.numerics.case import Situation
+from gradhook.numerics.case import CheckCase
 from gradhook.numerics.jaxpr.source import signature
 
 WORDS: Mapping[str, Callable[..., Spec]] = {
@@ -46,7 +46,7 @@ def _spec(leaf: Any) -> Any:
     return inputs.integers(leaf.shape, low=0, high=2, dtype=name)
 
 
-def with_domain(found: list[Situation], domain: Any, function: Any) -> list[Situation]:
+def with_domain(found: list[CheckCase], domain: Any, function: Any) -> list[CheckCase]:
     """The cases, with the inputs of ``normal`` drawn from the domain of their argument.
 
     Raises:
@@ -63,7 +63,7 @@ def with_domain(found: list[Situation], domain: Any, function: Any) -> list[Situ
     return made
 
 
-def _confined(one: Situation, domain: Mapping[str, Any], function: Any, unused: set[str]) -> Situation:
+def _confined(one: CheckCase, domain: Mapping[str, Any], function: Any, unused: set[str]) -> CheckCase:
     def within(name: str, value: Any) -> Any:
         if name not in domain:
             return value

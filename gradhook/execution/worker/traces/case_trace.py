@@ -9,35 +9,35 @@ import jax
 import numpy as np
 
 from gradhook.annotations.inputs import Spec
-from gradhook.comparison.compare import Compared, compared
-from gradhook.comparison.judge import shape_of
+from gradhook.comparison.compare import ModeComparison, evaluate_mode
+from gradhook.comparison.judge import smoothness_of
 from gradhook.comparison.messages import file_line, mode_name, rule_place, symbol
-from gradhook.comparison.probe import Fault, Label, Study
+from gradhook.comparison.probe import DerivativeComparison, DerivativeError
 from gradhook.execution.worker.traces.decisions import decision, worst_place
 from gradhook.execution.worker.traces.surrogate_trace import declared
 from gradhook.model.results import Mode, Verdict
 from gradhook.model.trace import CaseTrace, DerivativeTrace, InputTrace
-from gradhook.numerics.finite_difference.plot_data import Pictures
+from gradhook.numerics.finite_difference.plot_data import PlotData
 from gradhook.numerics.flatten import is_array
-from gradhook.numerics.function import Held
-from gradhook.numerics.function_probe import Instruments
+from gradhook.numerics.function import FlatFunction
+from gradhook.numerics.function_probe import FunctionProbe
 
 
-def account(probe: Instruments) -> CaseTrace:
+def account(probe: FunctionProbe) -> CaseTrace:
     """The trace of a case after all its checks."""
     held = probe.held
-    pictures = Pictures(probe.laboratory)
+    plots = PlotData(probe.differentiator)
     return CaseTrace(
         probe.case,
         tuple(_inputs(probe)),
         tuple(f"{leaf.name} {_kind(leaf.dtype, leaf.shape)}" for leaf in held.outputs.leaves),
         _directions_in_words(probe),
         tuple(_remarks(probe, held)),
-        tuple(_comparisons(probe, pictures)),
+        tuple(_comparisons(probe, plots)),
     )
 
 
-def inputs_alone(probe: Instruments) -> CaseTrace:
+def inputs_alone(probe: FunctionProbe) -> CaseTrace:
     """The inputs of a case whose function could not be called, or had to refuse them."""
     try:
         return CaseTrace(probe.case, tuple(_inputs(probe)))
@@ -45,10 +45,12 @@ def inputs_alone(probe: Instruments) -> CaseTrace:
         return CaseTrace(probe.case)
 
 
-def _inputs(probe: Instruments) -> Iterator[InputTrace]:
+def _inputs(probe: FunctionProbe) -> Iterator[InputTrace]:
     """The leaves of the arguments; drawn ones with their spec."""
     found = probe.arguments
-    specs = jax.tree.leaves((probe.situation.args, dict(probe.situation.kwargs)), is_leaf=lambda x: isinstance(x, Spec))
+    specs = jax.tree.leaves(
+        (probe.check_case.args, dict(probe.check_case.kwargs)), is_leaf=lambda x: isinstance(x, Spec)
+    )
     moved = dict(zip(found.moved, found.space.leaves, strict=True))
     for place, value in enumerate(found.leaves):
         spec = specs[place] if len(specs) == len(found.leaves) and isinstance(specs[place], Spec) else None
@@ -104,12 +106,12 @@ def _range(value: Any) -> tuple[float | None, float | None]:
     return None, None
 
 
-def _directions_in_words(probe: Instruments) -> str:
-    study = probe.study()
-    if isinstance(study, Fault):
+def _directions_in_words(probe: FunctionProbe) -> str:
+    comparison = probe.comparison()
+    if isinstance(comparison, DerivativeError):
         return ""
-    everything = sum(label.leaf == "direction" for label in study.input_labels)
-    single = len(study.input_labels) - everything
+    everything = sum(label.is_direction for label in comparison.input_labels)
+    single = len(comparison.input_labels) - everything
     parts = []
     if single:
         parts.append(f"{single} single input{'s' if single > 1 else ''}")
@@ -118,41 +120,45 @@ def _directions_in_words(probe: Instruments) -> str:
     return f"{' and '.join(parts)} of {probe.held.inputs.size}; seed {probe.seed.rpartition(chr(31))[2]}"
 
 
-def _remarks(probe: Instruments, held: Held) -> Iterator[str]:
+def _remarks(probe: FunctionProbe, held: FlatFunction) -> Iterator[str]:
     if not held.traceable:
         yield "the function cannot be traced, so it is called with plain numbers"
-    if probe.demands.step is not None:
-        yield f"eps={probe.demands.step:g} was asked for: one central difference of that step, and no ladder"
-    for (what, path, line), _ in probe.laboratory.dependence.narrowed[:4]:
+    if probe.options.step is not None:
+        yield f"eps={probe.options.step:g} was asked for: one central difference of that step, and no ladder"
+    for (what, path, line), _ in probe.differentiator.dependence.narrowed[:4]:
         yield f"less than float64 inside: {what} ({file_line(path, line)})"
-    for rule in probe.suspects():
+    for rule in probe.rules_in_use():
         yield f"{rule.kind} inside: {rule.name} ({rule_place(rule)})" if rule.path else rule.kind
     for path, line in probe.constants():
         yield f"held constant under stop_gradient ({file_line(path, line)})"
 
 
-def _comparisons(probe: Instruments, pictures: Pictures) -> Iterator[DerivativeTrace]:
+def _comparisons(probe: FunctionProbe, plots: PlotData) -> Iterator[DerivativeTrace]:
     """The comparisons that checks made, by mode; of a surrogate, with the declared derivative."""
     if probe.is_surrogate:
         yield from declared(probe)
         return
-    if probe.demands.forward is not None:  # a rule without a claim: differences say nothing for or against it
+    if probe.options.forward is not None:  # a rule without a claim: differences say nothing for or against it
         return
-    for study in probe.laboratory.studied():
-        for mode in study.claims:
-            found = compared(study, mode, probe)
-            yield _failed(study, mode, found) if isinstance(found, Fault) else _element_result(found, probe, pictures)
+    for comparison in probe.differentiator.computed_comparisons():
+        for mode in comparison.autodiff:
+            found = evaluate_mode(comparison, mode, probe)
+            yield (
+                _failed(comparison, mode, found)
+                if isinstance(found, DerivativeError)
+                else _element_result(found, probe, plots)
+            )
 
 
-def _failed(study: Study, mode: Mode, fault: Fault) -> DerivativeTrace:
-    return DerivativeTrace(mode_name(study, mode), study.order, fault.message)
+def _failed(comparison: DerivativeComparison, mode: Mode, fault: DerivativeError) -> DerivativeTrace:
+    return DerivativeTrace(mode_name(comparison, mode), comparison.order, fault.message)
 
 
-def _element_result(found: Compared, probe: Instruments, pictures: Pictures) -> DerivativeTrace:
+def _element_result(found: ModeComparison, probe: FunctionProbe, plots: PlotData) -> DerivativeTrace:
     place = worst_place(found)
     verdicts = found.judgement.verdict[found.relevant]
     count = {verdict: int((verdicts == verdict).sum()) for verdict in Verdict}
-    what, order = mode_name(found.study, found.mode), found.study.order
+    what, order = mode_name(found.comparison, found.mode), found.comparison.order
     if place is None:
         return DerivativeTrace(what, order, "neither the value nor a claim is finite here")
     measured, judged = found.measured, found.judgement
@@ -162,7 +168,7 @@ def _element_result(found: Compared, probe: Instruments, pictures: Pictures) -> 
         passed=count[Verdict.PASS],
         failed=count[Verdict.FAIL],
         undecided=count[Verdict.UNDECIDED],
-        of=symbol(found.study, _output(found, place[1]), found.study.input_labels[place[0]]),
+        of=symbol(found.comparison, found.output(place[1]), found.comparison.input_labels[place[0]]),
         claimed=float(found.claimed[place]),
         measured=float(judged.reference[place]),
         error=float(judged.error[place]),
@@ -170,13 +176,7 @@ def _element_result(found: Compared, probe: Instruments, pictures: Pictures) -> 
         allowed=float(judged.tolerance[place]),
         resolution=float(judged.resolution[place]),
         noise=float(measured.noise[place]),
-        shape=shape_of(measured, place).value,
+        shape=smoothness_of(measured, place).value,
         decision=decision(found, place, probe),
-        curve=pictures.curve(found.study.path, found.mode, place),
+        curve=plots.curve(found.comparison.path, found.mode, place),
     )
-
-
-def _output(found: Compared, column: int) -> Label:
-    if found.mode == "rev" and len(found.study.weights):
-        return Label("combination", (column,))
-    return found.study.output_labels[column]

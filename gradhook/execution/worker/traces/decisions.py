@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from gradhook.comparison.cause import why
-from gradhook.comparison.compare import Compared, relative_gap
-from gradhook.comparison.judge import Array, shape_of
+from gradhook.comparison.compare import ModeComparison, relative_gap
+from gradhook.comparison.judge import Array, smoothness_of
 from gradhook.model.digits import number
 from gradhook.model.results import Smoothness, Verdict
-from gradhook.numerics.function_probe import Instruments
+from gradhook.numerics.function_probe import FunctionProbe
 
 ElementIndex = tuple[int, int]
 _GRAVEST_FIRST = (Verdict.FAIL, Verdict.UNDECIDED, Verdict.PASS)
 
 
-def worst_place(found: Compared) -> ElementIndex | None:
+def worst_place(found: ModeComparison) -> ElementIndex | None:
     """The element with the worst verdict and, among these, the largest deviation."""
     if not found.relevant.any():
         return None
@@ -23,13 +23,13 @@ def worst_place(found: Compared) -> ElementIndex | None:
     gravest = next(v for v in _GRAVEST_FIRST if (found.relevant & (verdicts == v)).any())
     candidates = found.relevant & (verdicts == gravest)
     # A direction that moves everything repeats what single inputs show.
-    single = candidates & np.array([label.leaf != "direction" for label in found.study.input_labels])[:, None]
+    single = candidates & np.array([not label.is_direction for label in found.comparison.input_labels])[:, None]
     candidates = single if single.any() else candidates
     row, column = np.unravel_index(int(np.argmax(np.where(candidates, _excess(found), -1.0))), candidates.shape)
     return int(row), int(column)
 
 
-def _excess(found: Compared) -> Array:
+def _excess(found: ModeComparison) -> Array:
     """Each element's deviation, in units of its allowance if it passes, else of the derivative."""
     with np.errstate(all="ignore"):
         allowed = found.judgement.tolerance + found.judgement.error
@@ -37,28 +37,28 @@ def _excess(found: Compared) -> Array:
     return np.where(found.judgement.verdict == Verdict.PASS, inside, relative_gap(found))
 
 
-def decision(found: Compared, place: ElementIndex, probe: Instruments) -> str:
+def decision(found: ModeComparison, place: ElementIndex, probe: FunctionProbe) -> str:
     """The reason why the element passes, fails or is undecided, in words."""
     match found.judgement.verdict[place]:
         case Verdict.PASS:
             return _passes(found, place, probe)
         case Verdict.FAIL:
             return _fails(found, place, probe)
-    cause, _ = why(found.study, found.mode, found.judgement, place, probe)
+    cause, _ = why(found.comparison, found.mode, found.judgement, place, probe)
     return f"undecided ({cause}): {_UNDECIDED[cause].format(**_numbers(found, place))}"
 
 
-def _passes(found: Compared, place: ElementIndex, probe: Instruments) -> str:
-    if shape_of(found.measured, place) is not Smoothness.SMOOTH:
+def _passes(found: ModeComparison, place: ElementIndex, probe: FunctionProbe) -> str:
+    if smoothness_of(found.measured, place) is not Smoothness.SMOOTH:
         return f"passes: it keeps the convention kink={probe.kink!r}"
     return "passes: claim and measurement differ by {gap}, allowed are {allowed} and the error bar {error}".format(
         **_numbers(found, place)
     )
 
 
-def _fails(found: Compared, place: ElementIndex, probe: Instruments) -> str:
+def _fails(found: ModeComparison, place: ElementIndex, probe: FunctionProbe) -> str:
     numbers = _numbers(found, place)
-    if shape_of(found.measured, place) is Smoothness.KINK:
+    if smoothness_of(found.measured, place) is Smoothness.KINK:
         asked = "" if probe.kink is None else f", declared is kink={probe.kink!r}"
         return f"fails: the claim is none of the slopes from {{left}} to {{right}}{asked}".format(**numbers)
     return (
@@ -81,7 +81,7 @@ _UNDECIDED = {
 }
 
 
-def _numbers(found: Compared, place: ElementIndex) -> dict[str, str]:
+def _numbers(found: ModeComparison, place: ElementIndex) -> dict[str, str]:
     """The numbers in a decision, as they are shown."""
     of = found.measured
     shown = {name: number(float(getattr(of, name)[place])) for name in ("left", "right", "coarse")}
