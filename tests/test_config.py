@@ -83,7 +83,7 @@ GOOD = {
     "undecided": ('"warn"', "warn"),
     "advice": ('{default = "ignore", grd204 = "error"}', {"default": "ignore", "GRD204": "error"}),
     "unclaimed": ('"ignore"', "ignore"),
-    "loosened": ('"error"', "error"),
+    "weakened": ('"error"', "error"),
     "output-format": ('"json"', "json"),
     "self-test": ("true", True),
     "curves": ("true", True),

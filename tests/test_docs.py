@@ -29,7 +29,7 @@ VARIES = [
     (re.compile(r"(?<=gradhook )\d[\d.]+"), "VERSION"),
     (re.compile(r"(?<=in )\d+\.\d s"), "N s"),
     (re.compile(r"(?<=± )[\d.e+-]+"), "N"),
-    (re.compile(r"(?<=would have seen )[\d.e+-]+"), "N"),
+    (re.compile(r"(?<=resolution )[\d.e+-]+"), "N"),
     (re.compile(r"(?<=checked \d of \d targets at )[\d:]+"), "NOW"),
 ]
 DOCUMENTS = [path for path in sorted((ROOT / "docs").glob("*.md")) if "```console" in path.read_text(encoding="utf-8")]

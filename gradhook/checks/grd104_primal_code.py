@@ -8,7 +8,7 @@ import numpy as np
 
 from gradhook.comparison.compare import judge_claim
 from gradhook.comparison.judge import Array, Flags, measured_columns
-from gradhook.comparison.messages import MODE_NAMES, rule_place, solver_help, symbol
+from gradhook.comparison.messages import TRANSFORM_NAMES, rule_place, solver_help, symbol
 from gradhook.comparison.probe import CustomRuleUse, DerivativeComparison, DerivativeError, Probe
 from gradhook.model.digits import pair
 from gradhook.model.results import ClaimKind, Finding, Mode, Outcome, Rule, Verdict, worst
@@ -147,7 +147,7 @@ def _finding(
     one, other = pair(claimed, plain)
     also = "" if verdict is Verdict.FAIL else "; finite differences cannot tell which of them is right"
     message = (
-        f"{MODE_NAMES[both.mode]} claims {one} for {symbol(comparison, output, label)} by the rule of "
+        f"{symbol(comparison, output, label)}: JAX gives {one} ({TRANSFORM_NAMES[both.mode]}) by the rule of "
         f"`{rule.name}` ({rule_place(rule)}), the derivative of its own code is {other}{also}"
     )
     return Finding(

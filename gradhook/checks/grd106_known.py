@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradhook.comparison.judge import Array, Flags
-from gradhook.comparison.messages import MODE_NAMES
+from gradhook.comparison.messages import TRANSFORM_NAMES
 from gradhook.comparison.probe import DerivativeComparison, DerivativeError, Label, Probe
 from gradhook.model.digits import pair
 from gradhook.model.results import ClaimKind, Finding, Mode, Outcome, Rule, Verdict, worst
@@ -56,7 +56,7 @@ def _derivative(known: Array, terms: Array, comparison: DerivativeComparison, pr
             claimed, given = pair(*numbers)
             label = comparison.input_labels[d]
             what = f"d {comparison.output_labels[o]} / d {label}"
-            text = f"{MODE_NAMES[mode]} claims {claimed} for {what}, given was {given}"
+            text = f"{what}: JAX gives {claimed} ({TRANSFORM_NAMES[mode]}), the given derivative is {given}"
             findings.append(_finding(text, *numbers, probe, label, mode))
     return findings
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from gradhook.comparison.compare import compare_mode
 from gradhook.comparison.judge import SURROGATE, Array, Flags
-from gradhook.comparison.messages import MODE_NAMES, file_line
+from gradhook.comparison.messages import MODE_NAMES, TRANSFORM_NAMES, file_line
 from gradhook.comparison.probe import CustomRuleUse, DerivativeError, Probe
 from gradhook.comparison.surrogate_probe import SurrogateProbe, SurrogateValues
 from gradhook.model.digits import pair
@@ -104,9 +104,10 @@ def _finding(values: SurrogateValues, mode: Mode, claim: Array, declared: Array,
     count = int((gap >= 0).sum())
     more = f" (and {count - 1} more)" if count > 1 else ""
     given, meant = pair(got, wanted)
+    toward = "along a random direction" if label.is_direction else f"with respect to {label}"
     return Finding(
         RULE.code, Verdict.FAIL,
-        f"the surrogate's {MODE_NAMES[mode]} gives {given} along {label}, declared is {meant}{more}",
+        f"{TRANSFORM_NAMES[mode]} {toward} is {given}, declared {meant}{more}",
         case=probe.case, mode=mode, order=1, leaf=label.leaf, index=label.index, output=str(values.output_labels[o])
         if not (mode == "rev" and len(values.weights)) else None, claimed=got, measured=wanted, tolerance=SURROGATE,
         help="rule and declaration differ: look at masks and bounds (open or closed), signs and constant factors",

@@ -8,7 +8,7 @@ import numpy as np
 
 from gradhook.comparison.compare import judge_claim
 from gradhook.comparison.judge import Array
-from gradhook.comparison.messages import MODE_NAMES
+from gradhook.comparison.messages import TRANSFORM_NAMES
 from gradhook.comparison.probe import DerivativeComparison, DerivativeError, Probe
 from gradhook.comparison.surrogate_probe import SurrogateProbe
 from gradhook.model.digits import number
@@ -76,7 +76,7 @@ def _flat(comparison: DerivativeComparison, mode: Mode, claim: Array, probe: Pro
     return Finding(
         RULE.code, Verdict.FAIL,
         f"looks like a surrogate: the value is flat along {label}, "
-        f"where {MODE_NAMES[mode]} claims {number(float(claim[d, o]))}",
+        f"where JAX gives {number(float(claim[d, o]))} ({TRANSFORM_NAMES[mode]})",
         case=probe.case, mode=mode, order=1, leaf=label.leaf, index=label.index, claimed=float(claim[d, o]),
         measured=0.0,
         help="if the derivative differs on purpose, declare it: @surrogate(forward=…, derivative_of=…)",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from gradhook.cli import formats, loosening, options, sharding, show_settings, signals
+from gradhook.cli import formats, options, sharding, show_settings, signals, weakening
 from gradhook.cli.display import displayed, filter_by_name, select_by_name
 from gradhook.cli.exit_codes import CLEAN, exit_code
 from gradhook.cli.output import deliver
@@ -54,7 +54,7 @@ class CheckRequest:
 @options.color
 @formats.reports
 @sharding.option
-@click.option("--against", metavar="REF", help="List claims that were removed or loosened since this git revision.")
+@click.option("--against", metavar="REF", help="List claims that were removed or weakened since this git revision.")
 @click.option("--config-from", metavar="REF", help="Read the settings of the configuration files at this git revision.")
 @progress_option
 @formats.durations
@@ -166,7 +166,7 @@ def _deliver_report(request: CheckRequest, checked: Report, projects: Sequence[P
     """Write the report in every format that was requested; the exit code."""
     report = _with_environment(displayed(checked, projects, Path.cwd(), request.names), request.shard)
     if request.against:
-        report = loosening.with_weakened_claims(report, projects, request.against)
+        report = weakening.with_weakened_claims(report, projects, request.against)
     code = signals.code() if report.interrupted else exit_code(report, projects)
     display = replace(request.display, sources=source_lines(report))
     written = options.output_format(projects)

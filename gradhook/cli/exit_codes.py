@@ -38,7 +38,7 @@ def _project_code(report: Report, project: Project) -> int:
 
 
 def _has_weakened_claims(report: Report, settings: Settings) -> bool:
-    return bool(report.against) and settings.loosened == "error" and not settings.exit_zero
+    return bool(report.against) and settings.weakened == "error" and not settings.exit_zero
 
 
 def _is_finding(target: TargetReport, settings: Settings) -> bool:

@@ -26,7 +26,7 @@ from gradhook.reporters import github_annotations as marks
 from gradhook.reporters import github_commands, github_summary
 
 _PREFIX = "GRADHOOK_IN_"
-_OPTIONS = ("python", "shard", "undecided", "advice", "unclaimed", "loosened")
+_OPTIONS = ("python", "shard", "undecided", "advice", "unclaimed", "weakened")
 _VERDICTS = ("pass", "fail", "undecided", "error", "skip", "advice")
 _SWITCH = {"true": True, "false": False}
 
@@ -131,7 +131,7 @@ def _counts(document: dict[str, Any] | None) -> dict[str, str]:
         "errors": str(counts["error"]),
         "skipped": str(counts["skip"]),
         "unclaimed": str(len(unclaimed)),
-        "loosened": str(len(document.get("against") or ()) if document else 0),
+        "weakened": str(len(document.get("against") or ()) if document else 0),
     }
 
 

@@ -1,7 +1,7 @@
 """Word judged comparisons for a reader who did not write the rule.
 
-Every message names the place, both numbers (*claimed* by JAX, *measured* by finite differences), the error bar and what
-the comparison would have seen; every undecided one names its cause and the remedy.
+Every message names the place, both numbers (what JAX gives, what finite differences give) and the error bar; every
+undecided one names its cause and the remedy.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ import numpy as np
 
 from gradhook.comparison.judge import COMPLEX_STEP, DISAGREE, Array, Judgement, Measurement, smoothness_of
 from gradhook.comparison.probe import CustomRuleUse, DerivativeComparison, Label, LocatedError
-from gradhook.model.digits import BLIND, bar, needed, number, pair
+from gradhook.model.digits import bar, needed, number, pair
 from gradhook.model.results import Mode, Smoothness
 
 MODE_NAMES = {"fwd": "forward mode", "rev": "reverse mode"}
+TRANSFORM_NAMES = {"fwd": "jvp", "rev": "grad"}
 Text = tuple[str, str]
 """A message and its remedy."""
 
@@ -48,10 +49,10 @@ class ComparedElement:
 
     @property
     def claim(self) -> str:
-        """``reverse mode claims -0.5 for d out / d delta[3]``."""
+        """``d out / d delta[3]: JAX gives -0.5 (grad)``."""
         value = self.shown(float(self.claimed[self.place]))
         what = symbol(self.comparison, self.output, self.input)
-        return f"{mode_name(self.comparison, self.mode)} claims {value} for {what}"
+        return f"{what}: JAX gives {value} ({transform_name(self.comparison, self.mode)})"
 
     @property
     def reference(self) -> float:
@@ -65,12 +66,12 @@ class ComparedElement:
 
     @property
     def differences(self) -> str:
-        """``finite differences measure 0.5 ± 2e-11``."""
+        """``finite differences give 0.5 ± 2e-11``."""
         if self.measured.motionless[self.place]:
             return "finite differences see no change at any step"
         if not np.isfinite(self.get("value")):
             return "finite differences settle on no value"
-        return f"finite differences measure {self.shown(self.get('value'))} ± {bar(self.get('error'))}"
+        return f"finite differences give {self.shown(self.get('value'))} ± {bar(self.get('error'))}"
 
     @property
     def measurement(self) -> str:
@@ -83,12 +84,6 @@ class ComparedElement:
             case "disagree":
                 return f"{self.differences}, the complex step gives {self.shown(self.reference)} ± {bar(self.error)}"
         return self.differences
-
-    @property
-    def seen(self) -> str:
-        """``would have seen 4e-10``: the smallest relative error that would not have passed."""
-        resolution = float(self.judgement.resolution[self.place])
-        return f"would have seen {bar(resolution) if resolution < BLIND else 'no error at all'}"
 
 
 def file_line(path: str, line: int) -> str:
@@ -124,14 +119,20 @@ def mode_name(comparison: DerivativeComparison, mode: Mode) -> str:
     return f"{words[mode]} over {' over '.join(words[m] for m in reversed(comparison.path))} mode"
 
 
+def transform_name(comparison: DerivativeComparison, mode: Mode) -> str:
+    """``grad``, or ``jvp of grad`` for what is differentiated once more."""
+    return " of ".join(TRANSFORM_NAMES[m] for m in (mode, *reversed(comparison.path)))
+
+
 def symbol(comparison: DerivativeComparison, output: Label, input: Label) -> str:
     """``d out / d x[0]``; a second derivative by what was differentiated first."""
-    moved = f"d {input}" if not input.is_direction else f"a step along {input} (everything moves)"
+    by = " along a random direction" if input.is_direction else f" / d {input}"
     if not comparison.path:
-        return f"d {output} / {moved}"
+        return f"d {output}{by}"
     if comparison.path[-1] == "rev":
-        return f"d² out / d {output} {moved}" if comparison.order == 2 else f"d gradient[{output}] / {moved}"
-    return f"d (derivative of {output} along a fixed tangent) / {moved}"
+        twice = by if input.is_direction else f" d {input}"
+        return f"d² out / d {output}{twice}" if comparison.order == 2 else f"d gradient[{output}]{by}"
+    return f"d (derivative of {output} along a fixed tangent){by}"
 
 
 def solver_help(rule: CustomRuleUse) -> str:
@@ -153,14 +154,15 @@ def _disagreement(element: ComparedElement) -> Text:
         else "the first derivative is right, differentiating it once more is not: look for a value that the rule takes "
         "for a constant, or a special case that returns a constant"
     )
-    return f"{element.claim}, {element.measurement} ({element.seen})", help
+    return f"{element.claim}, {element.measurement}", help
 
 
 def located(element: ComparedElement, found: LocatedError) -> str:
     """A disagreement along a direction that moves everything, traced to the input that it belongs to."""
     claimed, measured = pair(found.claimed, found.measured)
-    what = f"{mode_name(element.comparison, element.mode)} claims {claimed} for d {element.output} / d {found.input}"
-    return f"{what}, finite differences measure {measured} ± {bar(found.error)} (found by bisection)"
+    transform = transform_name(element.comparison, element.mode)
+    what = f"d {element.output} / d {found.input}: JAX gives {claimed} ({transform})"
+    return f"{what}, finite differences give {measured} ± {bar(found.error)} (found by bisection)"
 
 
 def _kink(element: ComparedElement) -> Text:
@@ -181,7 +183,7 @@ def declared_kink(element: ComparedElement, kink: str | float | None) -> Text:
     """A claim that no slope of a kink bears out, or not the one that was declared."""
     asked = "" if kink is None else f", declared is kink={kink!r}"
     return (
-        f"kink: {_kink(element)[0].removeprefix('kink: ')}{asked} ({element.seen})",
+        f"kink: {_kink(element)[0].removeprefix('kink: ')}{asked}",
         "the claim is none of the slopes that the function has here"
         if kink is None
         else "declare the slope that JAX gives, or change the function so that it gives the declared one",
@@ -216,8 +218,7 @@ def _noise(element: ComparedElement) -> Text:
             "the function is ill-conditioned here: choose a case of ordinary size, or state rtol= or atol=",
         )
     return (
-        f"noise: the value is uncertain by {bar(element.get('noise'))}: {element.claim}, {element.measurement} "
-        f"({element.seen})",
+        f"noise: the value is uncertain by {bar(element.get('noise'))}: {element.claim}, {element.measurement}",
         "a solver's tolerance or a cancellation limits the value: tighten it for the case, or state rtol= or atol=",
     )
 
@@ -225,7 +226,7 @@ def _noise(element: ComparedElement) -> Text:
 def _reduced(element: ComparedElement) -> Text:
     where = f" ({element.narrow})" if element.narrow else ""
     return (
-        f"reduced precision inside{where}: {element.claim}, {element.measurement} ({element.seen})",
+        f"reduced precision inside{where}: {element.claim}, {element.measurement}",
         "keep float64 through the function (dtype=x.dtype instead of a fixed float32), or state rtol=",
     )
 
@@ -245,7 +246,7 @@ def _scales(element: ComparedElement) -> Text:
         )
     large = f"{element.shown(element.get('coarse'))} ± {bar(element.get('coarse_error'))}"
     return (
-        f"scale-dependent: {element.claim}; small steps measure {small}, large steps {large}",
+        f"scale-dependent: {element.claim}; small steps give {small}, large steps {large}",
         "a fine ripple lies on the value (an iteration that stops early, a table); the claim fits its large scale",
     )
 
@@ -259,7 +260,7 @@ def _edge(element: ComparedElement) -> Text:
 
 def _coarse(element: ComparedElement) -> Text:
     return (
-        f"too coarse to decide: {element.claim}, {element.measurement} ({element.seen})",
+        f"too coarse to decide: {element.claim}, {element.measurement}",
         "rescale the input or the output of the case, or state the tolerance that you need with rtol= or atol=",
     )
 

@@ -77,4 +77,4 @@ def _cause(shape: Smoothness, undecided: bool) -> tuple[str, str]:
 def _measured(measured: Measurement, place: tuple[int, int]) -> str:
     value, error = float(measured.value[place]), float(measured.error[place])
     settled = measured.accepted[place] and error <= 1e-3 * max(abs(value), float(measured.surroundings[place]))
-    return f"; finite differences measure {number(value)} ± {bar(error)}" if settled else ""
+    return f"; finite differences give {number(value)} ± {bar(error)}" if settled else ""

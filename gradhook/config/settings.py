@@ -35,7 +35,7 @@ class Settings:
     undecided: str = "error"
     advice: Mapping[str, str] = field(default_factory=lambda: {DEFAULT: "warn"})
     unclaimed: str = "warn"
-    loosened: str = "warn"
+    weakened: str = "warn"
     output_format: str = "terminal"
     self_test: bool = False
     curves: bool = False
@@ -136,7 +136,7 @@ OPTIONS: tuple[Option, ...] = (
         ("warn", "error", "ignore"),
     ),
     _choice("unclaimed", ("warn", "error", "ignore"), "What a custom rule without a claim counts as."),
-    _choice("loosened", ("warn", "error", "ignore"), "What a claim counts as that asks less than at --against."),
+    _choice("weakened", ("warn", "error", "ignore"), "What a claim counts as that is weaker than at --against."),
     _choice(
         "output_format",
         FORMATS,

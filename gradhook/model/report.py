@@ -45,7 +45,7 @@ class Ignored:
 class Change:
     """A claim or a setting that is weaker than at the revision compared with (GRD505).
 
-    ``kind`` is ``"removed"``, ``"loosened"``, or ``"changed"`` where only the text is known; ``subject`` is the name of
+    ``kind`` is ``"removed"``, ``"weakened"``, or ``"changed"`` where only the text is known; ``subject`` is the name of
     a target, a file, or ``"configuration"``; ``what`` is an option, a setting, ``"claim"`` or ``"comment"``.
     """
 

@@ -11,7 +11,7 @@ CODE = "GRD505"
 HEAD = ("kind", "what", "option", "before", "now", "place")
 _NOTHING = "nothing"
 _LONGEST = 60
-_ORDER = ("removed", "loosened", "changed")
+_ORDER = ("removed", "weakened", "changed")
 
 
 def rows(report: Report) -> Iterator[tuple[str, ...]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 SourceLines = Mapping[tuple[str, int], str]
 """Lines of the user's code, ``13 | def huber(x):``, by path and line."""
-MARGIN = 8  # two spaces, the longest verdict, one space
+MARGIN = 12  # two spaces, the longest verdict, one space
 
 
 @dataclass(frozen=True)

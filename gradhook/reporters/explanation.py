@@ -105,7 +105,7 @@ def _witness(found: DerivativeTrace) -> str:
 
 
 def _is_same(one: Curve, other: Curve) -> bool:
-    """Whether both modes claim the same number of the same derivative."""
+    """Whether both modes give the same number of the same derivative."""
     return (one.of, one.claimed, one.steps) == (other.of, other.claimed, other.steps)
 
 

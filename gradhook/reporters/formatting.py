@@ -10,6 +10,7 @@ from dataclasses import replace
 from gradhook.model.digits import BLIND
 from gradhook.model.report import Report
 from gradhook.model.results import LEFT_OUT, ClaimKind, Finding, Outcome, Target, TargetReport, Verdict
+from gradhook.model.rule_docs import codes, page
 
 WORSE_FIRST = (Verdict.ERROR, Verdict.FAIL, Verdict.UNDECIDED, Verdict.PASS, Verdict.SKIP)
 _MOST_REASONS = 4
@@ -46,12 +47,12 @@ def location_text(finding: Finding, target: Target) -> str:
 
 
 def resolution_text(value: float) -> str:
-    """``would have seen 4e-10``: the smallest relative error that would not have gone unnoticed."""
+    """``resolution 4e-10``: the smallest relative error that would have been a failure."""
     if value == 0:
-        return "would have seen any difference"
+        return "resolution exact"
     if not value < BLIND:
-        return "would have seen no error at all"
-    return "would have seen " + f"{value:.1g}".replace("e-0", "e-").replace("e+0", "e+")
+        return "no resolution"
+    return "resolution " + f"{value:.1g}".replace("e-0", "e-").replace("e+0", "e+")
 
 
 def decisive_findings(report: TargetReport) -> tuple[Finding, ...]:
@@ -74,11 +75,13 @@ def _is_informative(outcome: Outcome, report: TargetReport) -> bool:
 
 
 def checked_derivatives(report: TargetReport) -> str:
-    """``order 2, forward and reverse``: which derivatives were found right."""
+    """``order 2, forward and reverse``: which derivatives were found right; without any, what else was compared."""
     passed = {outcome.code for outcome in report.outcomes if outcome.verdict is Verdict.PASS}
     modes = [mode for code, mode in (("GRD101", "forward"), ("GRD102", "reverse")) if code in passed]
     order = "order 2" if "GRD103" in passed else "order 1"
-    return f"{order}, {' and '.join(modes)}" if modes else f"{len(passed)} question{'s' * (len(passed) != 1)}"
+    if modes:
+        return f"{order}, {' and '.join(modes)}"
+    return ", ".join(page(code).name for code in sorted(passed) if code in codes()) or "nothing compared"
 
 
 def bias_note(report: TargetReport) -> str:
@@ -142,7 +145,7 @@ def _asides(verdict: Verdict, report: Report) -> str:
 
 def merge_modes(findings: Sequence[Finding]) -> list[Finding]:
     """Findings without those of reverse mode that repeat forward mode's word for word."""
-    forward, reverse = "forward mode claims", "reverse mode claims"
+    forward, reverse = "(jvp", "(grad"
     spoken = {(f.case, f.message.replace(forward, reverse, 1)): f for f in findings if forward in f.message}
     kept: list[Finding] = []
     for finding in findings:
@@ -151,6 +154,6 @@ def merge_modes(findings: Sequence[Finding]) -> list[Finding]:
             kept.append(finding)
         else:
             codes = twin.code if twin.code == finding.code else f"{twin.code}, {finding.code}"
-            words = twin.message.replace(forward, "both modes claim", 1)
+            words = twin.message.replace(forward, "(jvp and grad", 1)
             kept[kept.index(twin)] = replace(twin, code=codes, message=words)
     return kept

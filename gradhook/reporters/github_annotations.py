@@ -82,7 +82,7 @@ def _annotation(
 ) -> _Annotation:
     headline = one_line(finding.message) + (" (cached)" if report.cached else "")
     parts = [headline, f"help: {one_line(finding.help)}" if finding.help else "", *more]
-    parts += [f"again: {one_line(finding.reproduce)}"] if finding.reproduce else []
+    parts += [f"rerun: {one_line(finding.reproduce)}"] if finding.reproduce else []
     title = truncate(clean(f"{finding.code} {report.target.qualname}".strip()), NAME)
     return _Annotation(_LEVELS[finding.verdict], *place, title, "\n".join(line for line in parts if line))
 

@@ -77,7 +77,7 @@ def _sections(report: Report) -> list[_Section]:
         _Section("Could not be run", table_head(_OTHER), [_other(t) for t in of[Verdict.ERROR]]),
         _Section("Undecided", table_head(_OTHER), [_other(t) for t in of[Verdict.UNDECIDED]]),
         _Section("Advice", table_head(_ADVISED), list(filter(None, map(_advised, targets)))),
-        _Section(f"Asks less than {code(baseline_changes.revision(report))}", table_head(baseline_changes.HEAD), [
+        _Section(f"Weaker than {code(baseline_changes.revision(report))}", table_head(baseline_changes.HEAD), [
             row(map(code, cells)) for cells in baseline_changes.rows(report)
         ]),
         _Section("Notices", table_head(("place", "code", "message")), [
@@ -189,7 +189,7 @@ def _code_and_case(finding: Finding) -> str:
 def _message(finding: Finding, *, first: bool) -> str:
     parts = [code(one_line(finding.message), TEXT)]
     parts += [f"help: {code(one_line(finding.help), TEXT)}"] if finding.help else []
-    parts += [f"again: {code(finding.reproduce, TEXT)}"] if first and finding.reproduce else []
+    parts += [f"rerun: {code(finding.reproduce, TEXT)}"] if first and finding.reproduce else []
     return "<br>".join(parts)
 
 

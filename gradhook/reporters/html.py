@@ -72,7 +72,7 @@ def _overview(targets: list[tuple[str, TargetReport]]) -> Iterator[ET.Element]:
     """Every target in a row, worst first."""
     if not targets:
         return
-    head = el("tr", *(el("th", name, scope="col") for name in ("verdict", "target", "what", "would have seen")))
+    head = el("tr", *(el("th", name, scope="col") for name in ("verdict", "target", "what", "resolution")))
     rows = [_row(anchor, target) for anchor, target in targets]
     box = el("div", el("table", el("thead", head), el("tbody", *rows)), class_="scroll", tabindex="0")
     yield el("section", el("h2", "overview"), box)
@@ -82,7 +82,7 @@ def _row(anchor: str, report: TargetReport) -> ET.Element:
     found = decisive_findings(report)
     what = f"{found[0].code} {found[0].message}".strip() if found else ""
     what = what or "".join(f"{len(advised)} advice" for advised in [advice(report)] if advised)
-    seen = "" if report.resolution is None else resolution_text(report.resolution).removeprefix("would have seen ")
+    seen = "" if report.resolution is None else resolution_text(report.resolution).removeprefix("resolution ")
     place = el("span", f"{report.target.path}:{report.target.line}", class_="soft")
     name = el("span", el("a", report.target.name, href=f"#{anchor}"), el("br"), place)
     cells = (badge(report.verdict), name, truncate(what, _LONGEST), seen)
@@ -91,7 +91,7 @@ def _row(anchor: str, report: TargetReport) -> ET.Element:
 
 def _notices(report: Report) -> Iterator[ET.Element]:
     if report.against:
-        head = el("h2", f"asks less than {baseline_changes.revision(report)}")
+        head = el("h2", f"weaker than {baseline_changes.revision(report)}")
         yield el("section", head, table(baseline_changes.HEAD, baseline_changes.rows(report)))
     if notices := baseline_changes.other_notices(report):
         rows = [(f"{n.path}:{n.line}", n.code, n.message) for n in notices]

@@ -81,7 +81,7 @@ def _finding(finding: Finding, report: TargetReport, sources: SourceLines, draws
         preformatted(source) if source else None,
         el("p", el("strong", "try first: "), finding.help) if finding.help else None,
         number_table(finding, "declared" if surrogate else "measured"), *_curve(finding, draws),
-        el("p", "again: ", el("code", finding.reproduce, class_="command")) if finding.reproduce else None,
+        el("p", "rerun: ", el("code", finding.reproduce, class_="command")) if finding.reproduce else None,
         class_=finding.verdict.value,
     )  # fmt: skip
 

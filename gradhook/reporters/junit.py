@@ -86,5 +86,5 @@ def _lines(finding: Finding, report: TargetReport) -> list[str]:
     lines += [f"case {clean(finding.case)}"] if finding.case else []
     lines += [resolution_text(finding.resolution)] if finding.resolution is not None else []
     lines += [f"help: {one_line(finding.help)}"] if finding.help else []
-    lines += [f"again: {clean(finding.reproduce)}"] if finding.reproduce else []
+    lines += [f"rerun: {clean(finding.reproduce)}"] if finding.reproduce else []
     return lines

@@ -137,7 +137,7 @@ def _finding(
     details = [location_text(finding, report.target)]
     details += [f"case {finding.case}"] if finding.case else []
     details += ["cached"] if report.cached and report.verdict is not Verdict.PASS and name else []
-    if finding.resolution is not None and "would have seen" not in finding.message:
+    if finding.resolution is not None:
         details.append(resolution_text(finding.resolution))
     yield from indented(join_facts(details), options)
     quoted = [line for line in _quoted(finding, report, options) if line not in earlier]
@@ -145,7 +145,7 @@ def _finding(
     yield from quoted
     if options.verbose and finding.curve:
         yield from _chart(finding.curve, options)
-    for label, remedy in (("help", finding.help), ("again", finding.reproduce)):
+    for label, remedy in (("help", finding.help), ("rerun", finding.reproduce)):
         if remedy and remedy not in earlier:
             earlier.add(remedy)
             yield from (

@@ -36,11 +36,17 @@ def notice_lines(notices: Iterable[Notice], options: DisplayOptions) -> list[str
 def change_lines(report: Report, options: DisplayOptions) -> list[str]:
     """A table with aligned columns, and without a line of its own for the names of the columns."""
     table = [
-        (kind, what, option, f"{before} -> {now}", place)
+        (
+            kind,
+            what,
+            option,
+            f"{before} removed" if (kind, option) == ("removed", "claim") else f"{before} -> {now}",
+            place,
+        )
         for kind, what, option, before, now, place in baseline_changes.rows(report)
     ]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip() for cells in table
     ]
-    return [options.paint(f"asks less than {baseline_changes.revision(report)}", "1"), *(f"  {line}" for line in lines)]
+    return [options.paint(f"weaker than {baseline_changes.revision(report)}", "1"), *(f"  {line}" for line in lines)]

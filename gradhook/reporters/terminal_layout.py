@@ -13,7 +13,7 @@ from gradhook.reporters.formatting import clean, one_line
 _WORD = {
     Verdict.ERROR: "ERROR",
     Verdict.FAIL: "FAIL",
-    Verdict.UNDECIDED: "????",
+    Verdict.UNDECIDED: "UNDECIDED",
     Verdict.PASS: "pass",
     Verdict.SKIP: "skip",
 }
@@ -30,7 +30,7 @@ _LONGEST_MESSAGE = 2000
 
 def row(verdict: Verdict, name: str, text: str, options: DisplayOptions) -> Iterator[str]:
     """Verdict, name and the beginning of the text on one line where they fit."""
-    lead = f"  {_WORD[verdict]:<5} {name}"
+    lead = f"  {_WORD[verdict]:<9} {name}"
     painted = lead.replace(_WORD[verdict], options.paint(_WORD[verdict], STYLE[verdict]), 1)
     lines = list(indented(text, options))
     if lines and len(lead) < options.indent:

@@ -1,4 +1,4 @@
-"""A real repository with a branch, and what asks less on it."""
+"""A real repository with a branch, and what is weaker on it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Branch:
         return [f"{c.subject} {c.what} {c.kind}: {c.before} -> {c.after}" for c in compare(ref, self.root / below)]
 
     def between(self, before: str, now: str) -> list[str]:
-        """What the text of one module asks less."""
+        """What the text of one module is weaker."""
         self.commit({"m.py": before})
         self.commit({"m.py": now}, branch="change")
         return self.changes()

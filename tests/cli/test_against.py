@@ -33,38 +33,38 @@ def test_a_notice_a_table_and_the_json_report(gradhook: Any, changed: Any, tmp_p
     changed()
     done = gradhook("check", "--against", "main", "--report", "json=r.json", "--report", "markdown=s.md")
     assert done.code == 0
-    assert "asks less than main" in done.out and "m:good" in done.out and "1e-09" in done.out
+    assert "weaker than main" in done.out and "m:good" in done.out and "1e-09" in done.out
     (change,) = json.loads((tmp_path / "r.json").read_text())["against"]
-    said = {"kind": "loosened", "subject": "m:good", "what": "rtol", "before": "1e-09", "after": "0.5"}
+    said = {"kind": "weakened", "subject": "m:good", "what": "rtol", "before": "1e-09", "after": "0.5"}
     assert change == {**said, "path": "m.py", "line": 3}
     page = (tmp_path / "s.md").read_text()
-    assert "### Asks less than `main`" in page and "| `m:good`" in page and "GRD505" not in page
+    assert "### Weaker than `main`" in page and "| `m:good`" in page and "GRD505" not in page
 
 
 @pytest.mark.parametrize(
-    "setting, code", [("", 0), ("loosened = 'warn'", 0), ("loosened = 'error'", 1), ("loosened = 'ignore'", 0)]
+    "setting, code", [("", 0), ("weakened = 'warn'", 0), ("weakened = 'error'", 1), ("weakened = 'ignore'", 0)]
 )
 def test_what_it_counts_as(gradhook: Any, changed: Any, setting: str, code: int) -> None:
     changed(setting)
     done = gradhook("check", "--against", "main")
-    assert done.code == code and ("m:good" in done.out and "loosened" in done.out) == ("ignore" not in setting)
+    assert done.code == code and ("m:good" in done.out and "weakened" in done.out) == ("ignore" not in setting)
 
 
 def test_nothing_that_asks_less(gradhook: Any, changed: Any, tmp_path: Path) -> None:
-    changed("loosened = 'error'", rtol="1e-10")
+    changed("weakened = 'error'", rtol="1e-10")
     done = gradhook("check", "--against", "main", "--report", "json=r.json")
-    assert done.code == 0 and "asks less" not in done.out
+    assert done.code == 0 and "is weaker" not in done.out
     assert json.loads((tmp_path / "r.json").read_text())["against"] == []
 
 
 def test_not_asked(gradhook: Any, changed: Any, tmp_path: Path) -> None:
-    changed("loosened = 'error'")
+    changed("weakened = 'error'")
     assert gradhook("check", "--report", "json=r.json").code == 0
     assert json.loads((tmp_path / "r.json").read_text())["against"] is None
 
 
 def test_no_comment_silences_it(gradhook: Any, changed: Any, tmp_path: Path) -> None:
-    root = changed("loosened = 'error'")
+    root = changed("weakened = 'error'")
     text = (root / "m.py").read_text()
     (root / "m.py").write_text(text.replace("rtol=0.5)", "rtol=0.5)  # gradhook: ignore"))
     assert gradhook("check", "--against", "main").code == 1
@@ -73,7 +73,7 @@ def test_no_comment_silences_it(gradhook: Any, changed: Any, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     "before, now, name, code",
     [
-        ("loosened = 'error'", "loosened = 'ignore'", "good", 1),
+        ("weakened = 'error'", "weakened = 'ignore'", "good", 1),
         ("", "exit-zero = true", "bad", 1),
         ("", "undecided = 'warn'", "kink", 1),
         ("undecided = 'warn'", "", "kink", 0),

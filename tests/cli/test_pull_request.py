@@ -65,8 +65,8 @@ def test_the_step_reads_settings_there_too(
     merge: Path, git: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(merge)
-    words, _ = check_arguments({**environ(git, merge, tmp_path), "GRADHOOK_IN_LOOSENED": "error"}, tmp_path)
+    words, _ = check_arguments({**environ(git, merge, tmp_path), "GRADHOOK_IN_WEAKENED": "error"}, tmp_path)
     assert " ".join(words).startswith(
-        "--color never --fail-on-empty --loosened error --against HEAD^1 --config-from HEAD^1 "
+        "--color never --fail-on-empty --weakened error --against HEAD^1 --config-from HEAD^1 "
     )
     assert "--against" not in check_arguments({}, tmp_path)[0]

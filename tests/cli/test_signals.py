@@ -68,7 +68,7 @@ def interrupted(folder: Path, number: int, *arguments: str) -> subprocess.Comple
 def test_what_is_known_is_told(tmp_path: Path, number: int, code: int) -> None:
     done = interrupted(tmp_path, number, "-v", "--report", "json=report.json")
     assert (done.returncode, done.stderr) == (code, "")
-    assert "pass  good" in done.stdout
+    assert "pass      good" in done.stdout
     assert "interrupted: 2 of 3 targets have no answer\n  m:hangs\n  m:never\n" in done.stdout
     assert "1 passed, interrupted with 2 unanswered in" in done.stdout
     report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
@@ -83,14 +83,14 @@ SLEEPS = """
 import signal, sys, time
 from gradhook.execution import session
 from gradhook.cli.main import main
-from gradhook.execution.supervisor.queue import Run
-stop = Run.stop
+from gradhook.execution.supervisor.queue import JobQueue
+stop = JobQueue.stop
 def late(run, error=None):
     if not run.stopped and run.workers:
         print("ending", flush=True)
         time.sleep(600)
     stop(run, error)
-Run.stop = late
+JobQueue.stop = late
 """
 
 

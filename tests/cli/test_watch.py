@@ -96,7 +96,7 @@ def test_a_saved_file_is_checked_again(tmp_path: Path) -> None:
         assert "2 passed" in said.until("checked 2 of 2 targets")
         (tmp_path / "slope.txt").write_text("2.1\n", encoding="utf-8")  # known from the run before
         second = said.until("checked 1 of 2 targets")
-        assert "FAIL  square" in second
+        assert "FAIL      square" in second
         assert "1 failed, 1 passed" in second
         (tmp_path / "tables.py").write_text("SLOPE = (\n", encoding="utf-8")
         assert "could not be run" in said.until("checked 1 of 2 targets")

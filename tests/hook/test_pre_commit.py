@@ -88,7 +88,7 @@ def test_a_commit_is_blocked_and_then_passes(user: Any, environment: Make) -> No
     blocked = user.git("commit", "-m", "wrong", check=False, **hooked)
     said = blocked.stdout + blocked.stderr
     assert blocked.returncode == 1, said
-    assert "FAIL  energy" in said
+    assert "FAIL      energy" in said
     assert "GRD102" in said
     assert "\x1b[" not in said.partition("FAIL")[2]
     user.write("model.py", RIGHT)
@@ -172,7 +172,7 @@ def test_three_thousand_names(user: Any, environment: Make) -> None:
     user.git("add", "-A")
     ran = user.all_files()
     assert ran.code == 1
-    assert "FAIL  energy" in ran.text
+    assert "FAIL      energy" in ran.text
     assert "passed" not in ran.text
 
 
@@ -239,7 +239,7 @@ def test_a_commit_checks_what_depends_on_its_files(user: Any, environment: Make)
     for name, text, code, said in (
         ("README.md", "more", 0, "nothing annotated depends on these files"),
         ("shift.json", "0.5", 0, "1 passed"),
-        ("helper.py", "factor = 2.5\n", 1, "FAIL  energy"),
+        ("helper.py", "factor = 2.5\n", 1, "FAIL      energy"),
         ("other.py", RIGHT, 0, "1 passed"),
     ):
         user.write(name, text)

@@ -101,8 +101,8 @@ def test_each_verdict_has_its_outcome(run: Pytest, project: Path) -> None:
     done = run("--gradhook", "-rs", "--junitxml", "junit.xml")
     assert outcomes(done.stdout) == EXPECTED
     assert done.returncode == 1
-    assert "FAIL  bad" in done.stdout and "what bad printed" in done.stdout and "Traceback" not in done.stdout
-    assert "ERROR dies  GRD906 the process died in case 'first': exit status 3" in done.stdout
+    assert "FAIL      bad" in done.stdout and "what bad printed" in done.stdout and "Traceback" not in done.stdout
+    assert "ERROR     dies  GRD906 the process died in case 'first': exit status 3" in done.stdout
     assert "GRD912 left out as slow" in done.stdout
     suite = ET.parse(project / "junit.xml").getroot()[0]
     assert {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")} == {
@@ -119,7 +119,7 @@ def test_distributed(run: Pytest, project: Path) -> None:
     pytest.importorskip("xdist")
     done = run("--gradhook", "-n", "2", plugins=("xdist", "gradhook.pytest_plugin"))
     assert outcomes(done.stdout) == EXPECTED
-    assert "FAIL  bad" in done.stdout
+    assert "FAIL      bad" in done.stdout
 
 
 def test_the_last_failed_again(run: Pytest, project: Path) -> None:

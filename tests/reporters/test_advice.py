@@ -50,8 +50,8 @@ def report(target: Build) -> Report:
 def test_the_screen_has_a_line_for_each_after_the_answers(report: Report) -> None:
     screen = terminal.render(report, DisplayOptions(width=200))
     answers, beside = screen.split("\n\nadvice, beyond what is claimed\n")
-    assert "GRD206" not in answers and "  pass  ste      surrogate, as declared\n" in answers
-    assert "skip  nobodys  unclaimed rule, contract checked: shapes and dtypes" in answers
+    assert "GRD206" not in answers and "  pass      ste      surrogate, as declared\n" in answers
+    assert "skip      nobodys  unclaimed rule, contract checked: shapes and dtypes" in answers
     assert beside.splitlines()[:4] == [
         f"  a/ste.py:7: GRD206 ste: {TEXT}",
         "  a/ste.py:9: GRD204 bad: for bfloat16, forward mode: raises TypeError",

@@ -9,8 +9,8 @@ from gradhook.reporters.concise import render
 
 def test_a_line_each(rich: Report) -> None:
     assert render(rich) == (
-        "a/losses.py:13: GRD102 fail losses:huber reverse mode claims -0.5 for d out / d delta[3], "
-        "finite differences measure 0.5 ± 2e-11\n"
+        "a/losses.py:13: GRD102 fail losses:huber d out / d delta[3]: JAX gives -0.5 (grad), "
+        "finite differences give 0.5 ± 2e-11\n"
         "a/losses.py:12: GRD105 fail losses:huber the gradient is nan where the value is 0\n"
         "a/losses.py:20: GRD401 undecided losses:softplus x sits on a kink: 0 on the left, 1 on the right\n"
         "b.py:3: GRD901 error losses:gone import failed: No module named 'nowhere'\n"

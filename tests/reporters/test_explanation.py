@@ -60,7 +60,7 @@ case args
     worst element  d out / d x
     claimed        0.5
     measured       0.25 ± 1e-09 (smooth)
-    allowed        1e-10, would have seen 4e-9
+    allowed        1e-10, resolution 4e-9
                   step        difference   minus the claim             noise
                    0.5              0.26             -0.24             1e-16
                  0.125              0.25             -0.25             4e-16
@@ -70,7 +70,7 @@ case args
     worst element  d out / d x
     claimed        0.5
     measured       0.25 ± 1e-09 (smooth)
-    allowed        1e-10, would have seen 4e-9
+    allowed        1e-10, resolution 4e-9
     noise          1e-07
     ladder         as above
     fails: far off
@@ -81,7 +81,7 @@ case args
     GRD101  fail       wrong
     GRD102  undecided  GRD405: noisy
     GRD104  skip       no custom rule
-    GRD105  pass       would have seen 3e-10
+    GRD105  pass       resolution 3e-10
 
 case bad shape
 

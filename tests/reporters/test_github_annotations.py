@@ -58,9 +58,9 @@ def test_worst_first_at_function_and_rule(rich: Report) -> None:
     ]  # fmt: skip
     assert found[2].properties["title"] == "GRD102 huber"
     assert found[2].message == (
-        "reverse mode claims -0.5 for d out / d delta[3], finite differences measure 0.5 ± 2e-11\n"
+        "d out / d delta[3]: JAX gives -0.5 (grad), finite differences give 0.5 ± 2e-11\n"
         "help: the rule's factor has the wrong sign\nsee a/losses.py:13\nand 1 more finding about it\n"
-        "again: gradhook check a/losses.py -k huber"
+        "rerun: gradhook check a/losses.py -k huber"
     )
     assert "found by the check of a/losses.py:12" in found[3].message
 

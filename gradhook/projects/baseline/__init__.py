@@ -20,6 +20,7 @@ from gradhook.scan.comments import comments
 from gradhook.scan.git import mentioning
 
 REMOVED = "removed"
+_DECORATORS = {"exact": "@gradcheck", "surrogate": "@surrogate", "rule": "rule"}
 
 
 def compare(ref: str, here: Path) -> tuple[Change, ...]:
@@ -45,12 +46,14 @@ def _claims(before: Sequence[Project], now: Sequence[Project], past: Revision) -
             yield from _weaker(old, new)
         elif place := remaining_file(old, past):
             line = names_in(past.top / place).get(old.qualname, 1)
-            yield Change(REMOVED, old.name, "claim", old.kind, "", place, line)
+            yield Change(REMOVED, old.name, "claim", _DECORATORS[old.kind], "", place, line)
 
 
 def _weaker(old: SourceClaim, new: SourceClaim) -> Iterator[Change]:
     if (old.kind, new.kind) == ("exact", "surrogate"):
-        yield Change(claim_options.WEAKENED, new.name, "claim", old.kind, new.kind, new.path, new.line)
+        yield Change(
+            claim_options.WEAKENED, new.name, "claim", _DECORATORS[old.kind], _DECORATORS[new.kind], new.path, new.line
+        )
     for what, kind, before, after in claim_options.weaker(old.options, new.options, old.defaults):
         yield Change(kind, new.name, what, before, after, new.path, new.line)
 

@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 UNKNOWN = object()
-WEAKENED, CHANGED = "loosened", "changed"
+WEAKENED, CHANGED = "weakened", "changed"
 Difference = tuple[str, str, str, str]
 """The option, ``WEAKENED`` or ``CHANGED``, and its value before and now as text."""
 
 _MODES = frozenset({"fwd", "rev"})
+_BUILT_IN = {"order": 1}
+"""Defaults that the configuration does not have."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,12 @@ class OptionValue:
     entries: Mapping[str, OptionValue] | None = None
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     """Of ``case(…)``: its keyword arguments, and everything else under ``""``."""
+
+
+def _default(name: str, defaults: Mapping[str, Any]) -> str:
+    """``1 (default)`` for an option that is not given; empty if its default is nothing."""
+    value = defaults.get(name, _BUILT_IN.get(name))
+    return "" if value in (None, (), {}, False) else f"{value!r} (default)"
 
 
 def option_in_source(node: ast.expr) -> OptionValue:
@@ -55,7 +63,7 @@ def weaker(
             rule = _RULES.get(name, _evidence)
             kind = rule(old, new, defaults.get(name)) if name != "cases" else None
             if kind:
-                yield name, kind, _shown(old), _shown(new)
+                yield name, kind, _shown(old) or _default(name, defaults), _shown(new) or _default(name, defaults)
     yield from _cases(before.get("cases"), now.get("cases"))
 
 

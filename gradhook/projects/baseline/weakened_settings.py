@@ -74,7 +74,7 @@ _RULES: Mapping[str, Callable[[Any, Any], bool]] = {
     "rtol": _rises, "atol": _rises, "order": _falls, "modes": _fewer_modes, "select": _shrinks, "ignore": _grows,
     "per_file_ignores": _more_globs, "exclude": _adds,
     "undecided": _milder("error", "warn"), "unclaimed": _milder("error", "warn", "ignore"),
-    "advice": _milder_somewhere, "loosened": _milder("error", "warn", "ignore"),
+    "advice": _milder_somewhere, "weakened": _milder("error", "warn", "ignore"),
     "self_test": _falls, "fail_on_empty": _falls, "exit_zero": _rises,
     "python": _differs, "platform": _differs, "seed": _differs,
 }  # fmt: skip

@@ -34,7 +34,7 @@ def with_weakened_claims(report: Report, projects: Sequence[Project], ref: str) 
 
 
 def describe(change: Change, ref: str) -> str:
-    """``pkg.mod:f: rtol loosened since main, 1e-06 before, 0.01 now``."""
+    """``pkg.mod:f: rtol weakened since main, 1e-06 before, 0.01 now``."""
     values = f"{change.before or 'nothing'} before, {change.after or 'nothing'} now"
     return f"{change.subject}: {change.what} {change.kind} since {ref}, {values}"
 
@@ -42,4 +42,4 @@ def describe(change: Change, ref: str) -> str:
 def _is_selected(project: Project) -> bool:
     settings = project.config.settings
     chosen = not settings.select or CODE.startswith(settings.select)
-    return settings.loosened != "ignore" and chosen and not CODE.startswith(settings.ignore or ("-",))
+    return settings.weakened != "ignore" and chosen and not CODE.startswith(settings.ignore or ("-",))
