@@ -25,6 +25,8 @@ STYLE = {
     Verdict.SKIP: "2",
 }
 _UNBROKEN = "\x00"
+_COMMANDS = ("::", "##[", 'File "')
+"""What a CI service obeys at the beginning of a line, after white space too."""
 _LONGEST_MESSAGE = 2000
 
 
@@ -47,7 +49,10 @@ def indented(text: str, options: DisplayOptions) -> Iterator[str]:
 
 
 def wrap(text: str, room: int) -> list[str]:
+    """The text in lines of so many characters, none of which begins like a command of a workflow or a traceback."""
     safe = _UNBROKEN.join(one_line(part) for part in text.split(_UNBROKEN))
+    for command in _COMMANDS:
+        safe = safe.replace(f" {command}", f"{_UNBROKEN}{command}")
     lines = textwrap.wrap(safe, room, break_long_words=False, break_on_hyphens=False)
     return [line.replace(_UNBROKEN, " ") for line in lines]
 

@@ -30,7 +30,7 @@ def test_the_same_says_nothing(branch: Any) -> None:
         (f"{F}g = gradcheck(args=())(f)\n", f"{F}g = f\n", ["m:g claim removed: @gradcheck -> "]),
         (f"{CLAIM}@gradcheck(order=2)\n{F}", f"{CLAIM}{F}", ["m:f claim removed: @gradcheck -> "]),
         ("gradcheck(args=())(optax.huber_loss)\n", "", ["m:optax.huber_loss claim removed: @gradcheck -> "]),
-        (f"class A:\n    {CLAIM}    def f(x): 0\n", "class A:\n  def f(x): 0\n", ["m:A.f claim removed: @gradcheck -> "]),
+        (f"class A:\n  {CLAIM}  def f(x): 0\n", "class A:\n  def f(x): 0\n", ["m:A.f claim removed: @gradcheck -> "]),
         (f"if x:\n    {CLAIM}    def f(x): ...\n", "if x:\n    def f(x): ...\n", ["m:f claim removed: @gradcheck -> "]),
     ],
 )  # fmt: skip
