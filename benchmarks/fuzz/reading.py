@@ -72,7 +72,7 @@ def merged(rng: random.Random, folder: Path) -> str:
     documents = [rng.choice(REPORTS) for _ in paths]
     for path, document in zip(paths, documents, strict=True):
         whole = rng.random() < 0.3  # two hostile ones are hardly ever read
-        path.write_bytes(_bytes(document if whole else hostile(_embellished(document, rng), rng), rng))
+        path.write_bytes(_bytes(json.dumps(document) if whole else hostile(_embellished(document, rng), rng), rng))
     out, err = StringIO(), StringIO()
     with redirect_stdout(out), redirect_stderr(err):
         code = command(["merge", *map(str, paths)])
