@@ -1,4 +1,4 @@
-"""Is there nothing at all to check? Found out with two questions to git, before anything else is loaded.
+"""Find out with two commands of git, before anything else is loaded, that there is nothing to check.
 
 A hook is asked at every commit, also in repositories and folders in which nothing is annotated. Whatever is not as
 plain as that (options, variables, a configuration, links, files that git does not know, a single mention of ours) is
@@ -24,7 +24,7 @@ _SIGNS = ("pyvenv.cfg", "conda-meta", "gradhook.toml")
 
 
 def idle(arguments: Sequence[str]) -> str:
-    """What is said of a plain ``check`` or ``check --affected FILES`` without any work; empty where there may be some.
+    """The message of a plain ``check`` or ``check --affected FILES`` without any work; empty where there may be some.
 
     Only in a repository, and for the working directory or, with ``--affected``, files inside.
     """

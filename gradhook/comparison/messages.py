@@ -1,4 +1,4 @@
-"""Word judged comparisons for a reader who did not write the rule.
+"""Word judged comparisons for readers that have not seen the rule.
 
 Every message names the place, both numbers (what JAX gives, what finite differences give) and the error bar; every
 undecided one names its cause and the remedy.

@@ -91,7 +91,7 @@ def _advised(finding: Finding) -> str:
 
 
 def _curve(of: Finding | Outcome, draws: bool) -> Iterator[ET.Element]:
-    """The plot, and its numbers as a table for readers who do not see it."""
+    """The plot, and its numbers as a table for screen readers."""
     if of.curve is None:
         return
     caption = f"{html_plots.caption(of.curve)}, in {of.code}"

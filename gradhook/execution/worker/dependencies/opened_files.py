@@ -1,4 +1,4 @@
-"""Record the files that this process opens, by whom, and their content at that moment.
+"""Record the files that this process opens, from which code, and their content at that moment.
 
 Python's audit hook reports every file that it opens and every module that it looks for. C code that opens files itself
 is not seen: that is what ``depends_on`` is for.
