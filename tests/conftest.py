@@ -25,7 +25,31 @@ settings.register_profile("here", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 
-FAKE_BOOT = Path(__file__).parent / "fake_boot.py"
+HERE = Path(__file__).parent
+FAKE_BOOT = HERE / "fake_boot.py"
+END_TO_END = [
+    HERE / name
+    for name in (
+        "action", "cache", "hook", "pytest_plugin", "reliability", "supervisor", "test_adversarial.py",
+        "test_corpus.py", "test_docs.py", "test_examples.py", "test_interpreter.py", "test_rules.py", "test_session.py",
+        "fuzzing/test_fuzz_verdicts.py", "migration/test_migrate.py", "reporters/test_browser.py",
+        "suppressions/test_whole.py", "surrogates", "worker/test_boot.py", "worker/test_examine.py",
+        "worker/test_process_state.py",
+        *(f"cli/test_{name}.py" for name in (
+            "advice", "completion", "env", "exit_codes", "explain", "idle", "kept", "leaving_out", "parts", "quickness",
+            "sharding", "signals", "watch", "whole",
+        )),
+    )
+]  # fmt: skip
+"""Folders and files of tests that start Python, or have whole claims examined."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what takes long, so that ``-m "not end_to_end"`` leaves it out."""
+    for item in items:
+        starts_workers = "repository" in getattr(item, "fixturenames", ())
+        if starts_workers or any(item.path.is_relative_to(path) for path in END_TO_END):
+            item.add_marker(pytest.mark.end_to_end)
 
 
 @pytest.fixture(autouse=True)
