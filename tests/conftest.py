@@ -45,11 +45,15 @@ END_TO_END = [
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what takes long, so that ``-m "not end_to_end"`` leaves it out."""
+    """Mark what takes long, so that ``-m "not end_to_end"`` leaves it out.
+
+    It comes first: the many short files at the end keep every process busy until the last minute.
+    """
     for item in items:
         starts_workers = "repository" in getattr(item, "fixturenames", ())
         if starts_workers or any(item.path.is_relative_to(path) for path in END_TO_END):
             item.add_marker(pytest.mark.end_to_end)
+    items.sort(key=lambda item: item.get_closest_marker("end_to_end") is None)
 
 
 @pytest.fixture(autouse=True)
