@@ -12,8 +12,9 @@ from pathlib import Path
 from gradhook.config.settings import OPTIONS, Settings
 from gradhook.execution.cache import signing_key
 from gradhook.execution.cache.fingerprints import content
-from gradhook.execution.cache.passes import Passes, recall, remember
+from gradhook.execution.cache.passes import Kept, recall, remember
 from gradhook.execution.cache.store import Store
+from gradhook.execution.cache.syntax import Shapes
 from gradhook.model.plots import Curve, Jacobian, Staircase
 from gradhook.model.protocol import Answered, Began, Bye, DependencyReport, Discovered, Hello, Job, Request, encode
 from gradhook.model.report import Change, Ignored, Notice, Report
@@ -100,7 +101,7 @@ def _value(rng: random.Random) -> str:
 class Cached:
     """A cache with one pass in it, and what signs its entries."""
 
-    passes: Passes
+    passes: Kept
     jobs: tuple[Job, ...]
     files: tuple[Path, ...]
     sign: Callable[[Path, str], None]
@@ -111,7 +112,8 @@ def cached(folder: Path) -> Cached:
     """One pass that rests on one file."""
     source = folder / "source.py"
     source.write_text("x = 1\n", encoding="utf-8")
-    passes = Passes(Store(folder / "cache", b"k" * 32), "basis", {})
+    store = Store(folder / "cache", b"k" * 32)
+    passes = Kept(store, "basis", {}, Shapes(store))
     answer = _answer("f", Verdict.PASS)
     jobs = (Job(0, answer.target),)
     common = {"rows": [0], "variables": [], "modules": [], "sites": {}, "names": []}
