@@ -34,6 +34,8 @@ END_TO_END = [
         "test_corpus.py", "test_docs.py", "test_examples.py", "test_interpreter.py", "test_rules.py", "test_session.py",
         "fuzzing/test_fuzz_verdicts.py", "migration/test_migrate.py", "reporters/test_browser.py",
         "suppressions/test_whole.py", "surrogates", "worker/test_boot.py", "worker/test_examine.py",
+        "checks/test_grd107_beside.py", "checks/test_grd202_tangent.py", "numerics/test_witnesses.py",
+        "numerics/finite_difference/test_projection.py",
         "worker/test_process_state.py",
         *(f"cli/test_{name}.py" for name in (
             "advice", "completion", "env", "exit_codes", "explain", "idle", "kept", "leaving_out", "parts", "quickness",
@@ -41,7 +43,7 @@ END_TO_END = [
         )),
     )
 ]  # fmt: skip
-"""Folders and files of tests that start Python, or have whole claims examined."""
+"""Folders and files of tests that start Python, or go the whole way from functions to verdicts many times."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
