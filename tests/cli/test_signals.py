@@ -83,14 +83,14 @@ SLEEPS = """
 import signal, sys, time
 from gradhook.execution import session
 from gradhook.cli.main import main
-from gradhook.execution.supervisor.queue import Run
-stop = Run.stop
+from gradhook.execution.supervisor.queue import JobQueue
+stop = JobQueue.stop
 def late(run, error=None):
     if not run.stopped and run.workers:
         print("ending", flush=True)
         time.sleep(600)
     stop(run, error)
-Run.stop = late
+JobQueue.stop = late
 """
 
 
@@ -101,7 +101,7 @@ def test_a_second_one_ends_it_at_once(tmp_path: Path) -> None:
     command = [sys.executable, "-c", SLEEPS + COMMAND, "check", "--python", sys.executable]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environ, cwd=tmp_path)
     deadline = time.monotonic() + 60
-    while not (tmp_path / "ready").exists() and time.monotonic() < deadline:
+    while not (tmp_path / "ready").exists() and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     assert process.stdout is not None and process.stdout.readline() == "ending\n"
