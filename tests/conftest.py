@@ -34,8 +34,10 @@ END_TO_END = [
         "test_corpus.py", "test_docs.py", "test_examples.py", "test_interpreter.py", "test_rules.py", "test_session.py",
         "fuzzing/test_fuzz_verdicts.py", "migration/test_migrate.py", "reporters/test_browser.py",
         "suppressions/test_whole.py", "surrogates", "worker/test_boot.py", "worker/test_examine.py",
-        "checks/test_grd107_beside.py", "checks/test_grd202_tangent.py", "numerics/test_witnesses.py",
-        "numerics/finite_difference/test_projection.py",
+        "worker/test_unclaimed.py", "worker/test_case_trace.py", "numerics/finite_difference/test_projection.py",
+        "numerics/test_iteration_tolerance.py", "numerics/test_witnesses.py", "checks/test_grd107_beside.py",
+        "checks/test_grd110_faulty_rule.py", "checks/test_grd202_tangent.py", "checks/test_grd206_order2.py",
+        "checks/test_grd207_boundaries.py", "checks/test_grd301_routes.py",
         "worker/test_process_state.py",
         *(f"cli/test_{name}.py" for name in (
             "advice", "completion", "env", "exit_codes", "explain", "idle", "kept", "leaving_out", "parts", "quickness",
