@@ -25,7 +25,39 @@ settings.register_profile("here", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 
-FAKE_BOOT = Path(__file__).parent / "fake_boot.py"
+HERE = Path(__file__).parent
+FAKE_BOOT = HERE / "fake_boot.py"
+END_TO_END = [
+    HERE / name
+    for name in (
+        "action", "cache", "hook", "pytest_plugin", "reliability", "supervisor", "test_adversarial.py",
+        "test_corpus.py", "test_docs.py", "test_examples.py", "test_interpreter.py", "test_rules.py", "test_session.py",
+        "fuzzing/test_fuzz_verdicts.py", "migration/test_migrate.py", "reporters/test_browser.py",
+        "suppressions/test_whole.py", "surrogates", "worker/test_boot.py", "worker/test_examine.py",
+        "worker/test_unclaimed.py", "worker/test_case_trace.py", "numerics/finite_difference/test_projection.py",
+        "numerics/test_iteration_tolerance.py", "numerics/test_witnesses.py", "checks/test_grd107_beside.py",
+        "checks/test_grd110_faulty_rule.py", "checks/test_grd202_tangent.py", "checks/test_grd206_order2.py",
+        "checks/test_grd207_boundaries.py", "checks/test_grd301_routes.py",
+        "worker/test_process_state.py",
+        *(f"cli/test_{name}.py" for name in (
+            "advice", "completion", "env", "exit_codes", "explain", "idle", "kept", "leaving_out", "parts", "quickness",
+            "sharding", "signals", "watch", "whole",
+        )),
+    )
+]  # fmt: skip
+"""Folders and files of tests that start Python, or go the whole way from functions to verdicts many times."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what takes long, so that ``-m "not end_to_end"`` leaves it out.
+
+    It comes first: the many short files at the end keep every process busy until the last minute.
+    """
+    for item in items:
+        starts_workers = "repository" in getattr(item, "fixturenames", ())
+        if starts_workers or any(item.path.is_relative_to(path) for path in END_TO_END):
+            item.add_marker(pytest.mark.end_to_end)
+    items.sort(key=lambda item: item.get_closest_marker("end_to_end") is None)
 
 
 @pytest.fixture(autouse=True)

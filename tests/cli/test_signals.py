@@ -101,7 +101,7 @@ def test_a_second_one_ends_it_at_once(tmp_path: Path) -> None:
     command = [sys.executable, "-c", SLEEPS + COMMAND, "check", "--python", sys.executable]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environ, cwd=tmp_path)
     deadline = time.monotonic() + 60
-    while not (tmp_path / "ready").exists() and time.monotonic() < deadline:
+    while not (tmp_path / "ready").exists() and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     assert process.stdout is not None and process.stdout.readline() == "ending\n"

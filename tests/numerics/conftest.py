@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import jax
@@ -59,15 +60,21 @@ def along_axis() -> Callable[..., StepLimits]:
     return build
 
 
+@cache
+def _line(function: Function) -> Callable[[float, Any], Any]:
+    """The function at a point and steps from it, compiled once for all tests that measure it."""
+    return jax.jit(lambda x, ts: jax.lax.map(lambda t: function(x + t), ts))
+
+
 @pytest.fixture
 def measured(along_axis: Callable[..., StepLimits]) -> Callable[..., Measurement]:
     """What is measured of a JAX function of one number, in the face of a claim."""
 
     def run(function: Function, x: float, claim: float, step: float | None = None, **room: float) -> Measurement:
-        program = jax.jit(lambda ts: jax.lax.map(lambda t: function(x + t), ts))
+        program = _line(function)
 
         def evaluate(t: Array) -> Array:
-            return np.asarray(program(jnp.asarray(t[0])), dtype=np.float64).reshape(1, t.shape[1], -1)
+            return np.asarray(program(x, jnp.asarray(t[0])), dtype=np.float64).reshape(1, t.shape[1], -1)
 
         claims = [(slice(0, 1), np.array([[claim]]))]
         return measure(evaluate, along_axis(x, **room), claims, Tolerance(), step)

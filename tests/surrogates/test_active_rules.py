@@ -74,7 +74,8 @@ LOST = {
 
 @pytest.mark.parametrize("name", LOST)
 def test_a_rule_that_has_no_part_in_the_derivative_is_named(name: str, contract: Any) -> None:
-    assert [rule.line for rule in uses(LOST[name]).inactive] and not uses(LOST[name]).used
+    found = uses(LOST[name])
+    assert [rule.line for rule in found.inactive] and not found.used
     (outcome,) = contract(LOST[name], forward=declared, rule=rule, args=ARGS)["GRD202"]
     assert outcome.verdict is Verdict.FAIL
     assert all("is lost on the way" in finding.help for finding in outcome.findings)
