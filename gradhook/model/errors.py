@@ -28,7 +28,7 @@ def in_words(error: BaseException) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """A text, cut after a whole word where it is longer than so many characters; with the number of missing characters."""
+    """A text of at most so many characters, cut after a whole word, with the number of missing ones."""
     if len(text) <= most:
         return text
     kept = text[:most].rsplit(maxsplit=1)[0] if text[:most].strip() else text[:most]

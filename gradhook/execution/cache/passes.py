@@ -198,7 +198,7 @@ def _stands(
 
 
 def _names(kept_under: Kept, jobs: Sequence[Job]) -> dict[int, str]:
-    """The name of each job's entry; claims that cannot be told apart have none.
+    """The name of each job's entry; claims that look alike have none.
 
     Lines are in it only where no code that the answer rests on would tell of a change: a configuration's, and those
     of claims that share one.
