@@ -48,7 +48,7 @@ def test_a_derivative_that_stands_still(ask: Any, modes: Any) -> None:
     outcome = ask(check, lambda x: _detached(x), 0.5, order=2, modes=modes)
     (finding,) = outcome.findings  # the compositions of modes show one fault
     assert (outcome.verdict, finding.order, finding.leaf) == (Verdict.FAIL, 2, "x")
-    assert " over " in finding.message and abs(finding.claimed) < 1e-9
+    assert " of " in finding.message and abs(finding.claimed) < 1e-9
     if modes == ("rev",):
         assert finding.measured == pytest.approx(-np.sin(0.5))
 

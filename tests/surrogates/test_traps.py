@@ -163,7 +163,7 @@ TRAPS = {
     ),
     "2 a wrong formula": Trap(
         _with_tangent(lambda x, t: 2 * rules.bump(x) * t), _with_tangent(lambda x, t: rules.bump(x) * t), "GRD202",
-        "declared is", SPIKE,
+        "declared 0.", SPIKE,
     ),
     "3 an affine rule": Trap(
         rules.ruled(jnp.round, lambda f, x, t: (f(x), t + 1e-3)), rules.straight(), "GRD203", "a tangent of 0", STE
@@ -245,7 +245,7 @@ TRAPS = {
         _lost_under_vmap(True), _lost_under_vmap(False), "GRD205", "vmap of", STE | {"modes": ("fwd",)}
     ),
     "16 a parameter with another power": Trap(
-        _sloped(2), _sloped(1), "GRD202", "declared is",
+        _sloped(2), _sloped(1), "GRD202", "declared 1.",
         {"derivative_of": lambda x, slope: jnp.tanh(slope * x), "wrt": "x",
          "cases": {"slope 1": case(normal(3), 1.0), "slope 5": case(normal(3), 5.0)}},
     ),
