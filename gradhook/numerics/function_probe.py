@@ -31,9 +31,9 @@ from gradhook.model.results import Mode
 from gradhook.numerics import neighbours as beside
 from gradhook.numerics.autodiff import bisection, repeatability, witnesses
 from gradhook.numerics.autodiff import consistency as routes
+from gradhook.numerics.autodiff.derivative_errors import raises_result
 from gradhook.numerics.autodiff.derivatives import MODES, Differentiator
 from gradhook.numerics.autodiff.dtypes import gradient_dtypes
-from gradhook.numerics.autodiff.expected_errors import raises_result
 from gradhook.numerics.autodiff.programs import Clock
 from gradhook.numerics.case import CheckCase, CheckOptions
 from gradhook.numerics.finite_difference.plot_data import PlotData
@@ -44,6 +44,8 @@ from gradhook.numerics.function import (
     bind_arguments,
     differentiated,
     flatten_function,
+    jacobian,
+    vector,
 )
 from gradhook.numerics.jaxpr import iteration_tolerance
 from gradhook.numerics.jaxpr.custom_rules import RuleRewriter
@@ -52,7 +54,6 @@ from gradhook.numerics.jaxpr.stop_gradient import FrozenFunction, freeze_stopped
 from gradhook.numerics.sampling import generator
 from gradhook.numerics.surrogates.declaration import Declaration
 from gradhook.numerics.surrogates.rule_probe import RuleProbe, coordinates, rule_of
-from gradhook.numerics.user_values import jacobian, vector
 
 
 @dataclass(frozen=True)

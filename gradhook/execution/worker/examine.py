@@ -31,8 +31,7 @@ from gradhook.model.results import (
     worst,
 )
 from gradhook.model.trace import CaseTrace
-from gradhook.numerics.autodiff.compiler_options import sparing
-from gradhook.numerics.autodiff.programs import Clock
+from gradhook.numerics.autodiff.programs import Clock, sparing
 from gradhook.numerics.case import CheckCase
 from gradhook.numerics.function import shape_remedy
 from gradhook.numerics.function_probe import FunctionProbe

@@ -20,8 +20,7 @@ from gradhook.numerics.autodiff.derivative_errors import classify
 from gradhook.numerics.autodiff.derivatives import Differentiator
 from gradhook.numerics.finite_difference.richardson import Array
 from gradhook.numerics.jaxpr import traverse
-from gradhook.numerics.jaxpr.frames import is_installed
-from gradhook.numerics.jaxpr.source import user_function
+from gradhook.numerics.jaxpr.source import is_installed, user_function
 from gradhook.numerics.jaxpr.stop_tolerance import is_users
 from gradhook.numerics.jaxpr.traverse import Place, is_inexact
 

@@ -1,4 +1,4 @@
-"""Follow the inputs of a jaxpr through its equations to its results.
+"""Follow the inputs of a jaxpr through its equations to its results, and find those in less than float64.
 
 An abstract interpretation: a variable's value is the set of inputs that it depends on. Floating data flow counts.
 A comparison, a conversion to integers and the choice of a branch pass nothing on; ``stop_gradient`` and rounding do.
@@ -13,12 +13,32 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 
 from gradhook.comparison.probe import Downcast
 from gradhook.numerics.jaxpr import traverse
-from gradhook.numerics.jaxpr.precision import narrowing
 from gradhook.numerics.jaxpr.stop_tolerance import Stop, evaluated, is_users, stop_of
 from gradhook.numerics.jaxpr.traverse import Place, is_inexact
+
+
+def narrowing(equation: Any) -> str:
+    """A description of an equation that takes a 64-bit float and gives a narrower one; else empty."""
+    inputs = [_width(var) for var in equation.invars]
+    outputs = [(_width(var), var) for var in equation.outvars]
+    narrow = [var for width, var in outputs if 0 < width < 64]
+    if not narrow or max(inputs, default=0) < 64:
+        return ""
+    kind = "a cast" if equation.primitive.name == "convert_element_type" else equation.primitive.name
+    return f"{kind} to {narrow[0].aval.dtype}"
+
+
+def _width(var: Any) -> int:
+    """Bits of a real number in a floating variable; 0 for anything else."""
+    dtype = getattr(var.aval, "dtype", None)
+    if dtype is None or not jnp.issubdtype(dtype, jnp.inexact):
+        return 0
+    return int(np.finfo(dtype).bits) if np.dtype(dtype).kind in "fc" else 8 * np.dtype(dtype).itemsize
+
 
 Where = Callable[[], Place]
 """A place that is looked up where it is needed: that takes longer than the rest."""

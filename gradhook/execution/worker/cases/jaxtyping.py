@@ -16,7 +16,7 @@ from typing import Any
 from gradhook.annotations.inputs import Spec, integers, key, normal
 from gradhook.execution.worker.cases.dimensions import Sizes, shape_of
 from gradhook.model.errors import GradhookError
-from gradhook.numerics.fixed_arguments import fixed_names
+from gradhook.numerics.function import fixed_names
 from gradhook.numerics.jaxpr.source import signature, user_function
 
 UNKNOWN = object()
