@@ -22,7 +22,7 @@ from gradhook.cli.main import run
 from gradhook.execution.supervisor import cleanup, limits
 from gradhook.execution.supervisor.process import worker_environment
 from gradhook.execution.worker import boot
-from gradhook.execution.worker.isolation import process_state
+from gradhook.execution.worker.isolation import _cancel_timers
 
 PACKAGE = Path(gradhook.__file__).parent
 
@@ -139,7 +139,7 @@ def test_timers_and_signals_that_a_system_lacks(monkeypatch: pytest.MonkeyPatch)
         monkeypatch.delattr(signal, name, raising=False)
     tracer = sys.gettrace()
     try:
-        process_state._cancel_timers()
+        _cancel_timers()
     finally:
         sys.settrace(tracer)
 
