@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from gradhook.config.settings import OPTIONS, Settings
-from gradhook.execution.cache import signing_key
+from gradhook.execution.cache import store
 from gradhook.execution.cache.fingerprints import content
 from gradhook.execution.cache.passes import Passes, recall, remember
 from gradhook.execution.cache.store import Store
@@ -128,7 +128,7 @@ def cached(folder: Path) -> Cached:
     def sign(path: Path, text: str) -> None:
         body = text.encode("utf-8", "surrogatepass")
         name = f"{path.parent.name}/{path.name}"
-        path.write_bytes(signing_key.sign(passes.store.key, name, body).encode() + b"\n" + body)
+        path.write_bytes(store.sign(passes.store.key, name, body).encode() + b"\n" + body)
 
     files = tuple(path for path in (folder / "cache").rglob("*") if path.is_file())
     return Cached(passes, jobs, files, sign)

@@ -156,7 +156,7 @@ def _find_projects(request: CheckRequest) -> Sequence[Project]:
     select = filter_by_name if affected else select_by_name
     if not request.config_from:
         return select(find(), request.names)
-    from gradhook.projects.baseline.base import settings_from
+    from gradhook.projects.baseline.weakened_settings import settings_from
 
     with settings_from(request.config_from, Path.cwd()) as read:
         return select(find(read=read), request.names)

@@ -21,8 +21,7 @@ from gradhook.execution.supervisor.process import (
     printed_between,
     send,
 )
-from gradhook.execution.supervisor.queue import JobQueue, nth
-from gradhook.execution.supervisor.scheduling import WorkUnit
+from gradhook.execution.supervisor.scheduling import JobQueue, WorkUnit, nth
 from gradhook.model.errors import GradhookError
 from gradhook.model.protocol import (
     Answered,

@@ -16,8 +16,8 @@ from gradhook.projects.baseline.claims import SourceClaim, claims, names_in
 from gradhook.projects.baseline.matching import matched_claims, remaining_file
 from gradhook.projects.baseline.revision import Revision, revision
 from gradhook.projects.discovery import Project, find
-from gradhook.scan.comments import comments
 from gradhook.scan.git import mentioning
+from gradhook.scan.parse import comments
 
 REMOVED = "removed"
 _DECORATORS = {"exact": "@gradcheck", "surrogate": "@surrogate", "rule": "rule"}

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from types import FrameType
 from typing import Any
 
-from gradhook.execution.cache.fingerprints import is_foreign, is_standard
-from gradhook.execution.cache.patterns import matches
+from gradhook.execution.cache.fingerprints import is_foreign, is_standard, matches
 from gradhook.model.errors import GradhookError
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gradhook.execution.cache import installed
+from gradhook.execution.cache import fingerprints
 from gradhook.execution.cache.fingerprints import UNKNOWN, build, content, is_foreign, is_installed, stamp
 from gradhook.execution.worker.dependencies import import_graph, outside_inputs
 from gradhook.execution.worker.dependencies.import_graph import ImportGraph, build_graph, file_of, user_modules
@@ -100,12 +100,12 @@ class Recorder:
         places = [os.path.abspath(place) for place in sys.path if place]  # noqa: PTH100
         files = sorted({file for name in [*sys.modules] if is_installed(file := file_of(name))})
         top = {name.partition(".")[0] for name in [*sys.modules]}
-        names = self.audit.asked.union(*(installed.owners(place, top) for place in places))
+        names = self.audit.asked.union(*(fingerprints.owners(place, top) for place in places))
         missing = [path for name in self.audit.sought for path in import_graph.files_for_missing(name)]
         return {
             "rows": sorted({table.row(path) for path in missing}),
             "modules": [[file, self._build(file)] for file in files],
-            "sites": {place: installed.site(place, names) for place in places if os.path.isdir(place)},  # noqa: PTH112
+            "sites": {place: fingerprints.site(place, names) for place in places if os.path.isdir(place)},  # noqa: PTH112
             "names": sorted(names),
             "variables": sorted(self.variables),
         }
