@@ -14,10 +14,10 @@ from gradhook.execution.cache import store
 from gradhook.execution.cache.fingerprints import content
 from gradhook.execution.cache.passes import Passes, recall, remember
 from gradhook.execution.cache.store import Store
-from gradhook.model.plots import Curve, Jacobian, Staircase
 from gradhook.model.protocol import Answered, Began, Bye, DependencyReport, Discovered, Hello, Job, Request, encode
 from gradhook.model.report import Change, Ignored, Notice, Report
 from gradhook.model.results import ClaimKind, Finding, Outcome, Seconds, Target, TargetReport, Verdict
+from gradhook.model.trace import Curve, Jacobian, Staircase
 from gradhook.reporters import json_report
 
 _CURVE = Curve("d out / d x", "fwd", -0.5, float("nan"), 2e-11, "kink", (0.2,), (0.5,), (1e-15,), (-1.0,), (0.0,))

@@ -26,9 +26,9 @@ from gradhook.reporters.formatting import (
     one_line,
     resolution_text,
     summary,
+    worst_first,
 )
 from gradhook.reporters.markdown import TEXT, block, code, row, table_head, truncate
-from gradhook.reporters.sorting import worst_first
 
 LIMIT = 1_048_576 - 1
 _MOST_FINDINGS = 5

@@ -19,8 +19,7 @@ from gradhook.reporters.formatting import (
     merge_modes,
     resolution_text,
 )
-from gradhook.reporters.html_elements import el, preformatted, table
-from gradhook.reporters.html_numbers import curve_table, jacobian_tables, number_table
+from gradhook.reporters.html_elements import curve_table, el, jacobian_tables, number_table, preformatted, table
 
 WORDS = {
     Verdict.ERROR: "could not run", Verdict.FAIL: "fail", Verdict.UNDECIDED: "undecided", Verdict.PASS: "pass",

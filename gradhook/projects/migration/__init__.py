@@ -12,8 +12,7 @@ from gradhook.projects.migration.codegen import claims_file, names_in_use, text_
 from gradhook.projects.migration.fragments import Status, TestFile, Translation
 from gradhook.projects.migration.translate import translate
 from gradhook.scan.files import absolute, list_files
-from gradhook.scan.parse import parse, read
-from gradhook.scan.prefilter import files_containing
+from gradhook.scan.parse import files_containing, parse, read
 
 
 @dataclass(frozen=True)
