@@ -9,11 +9,10 @@ from dataclasses import replace
 from gradhook.model.report import Report
 from gradhook.model.results import ClaimKind, Finding, LeafResolution, TargetReport, Verdict, worst
 from gradhook.model.trace import Curve
-from gradhook.reporters import baseline_changes
+from gradhook.reporters import shared_rows
 from gradhook.reporters.blocks import NAMED, together
 from gradhook.reporters.convergence_chart import chart_lines
 from gradhook.reporters.display_options import DEFAULT_DISPLAY, MARGIN, DisplayOptions
-from gradhook.reporters.environment import environment_parts
 from gradhook.reporters.formatting import (
     WORSE_FIRST,
     bias_note,
@@ -30,6 +29,7 @@ from gradhook.reporters.formatting import (
     summary,
 )
 from gradhook.reporters.markdown import truncate
+from gradhook.reporters.shared_rows import environment_parts
 from gradhook.reporters.terminal_layout import (
     STYLE,
     advice_lines,
@@ -68,7 +68,7 @@ def render(report: Report, options: DisplayOptions = DEFAULT_DISPLAY) -> str:
     parts = [_file(path, group, options) for path, group in _by_file(targets, options)]
     if not options.only_failures:
         parts.append(advice_lines(report.targets, options))
-        if notices := baseline_changes.other_notices(report):
+        if notices := shared_rows.other_notices(report):
             parts.append(notice_lines(notices, options))
     if report.against:
         parts.append(change_lines(report, options))

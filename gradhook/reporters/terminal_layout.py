@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from gradhook.model.errors import shortened
 from gradhook.model.report import Notice, Report
 from gradhook.model.results import TargetReport, Verdict
-from gradhook.reporters import baseline_changes
+from gradhook.reporters import shared_rows
 from gradhook.reporters.display_options import MARGIN, DisplayOptions
 from gradhook.reporters.formatting import advice, clean, location_text, one_line
 
@@ -96,10 +96,10 @@ def change_lines(report: Report, options: DisplayOptions) -> list[str]:
             f"{before} removed" if (kind, option) == ("removed", "claim") else f"{before} -> {now}",
             place,
         )
-        for kind, what, option, before, now, place in baseline_changes.rows(report)
+        for kind, what, option, before, now, place in shared_rows.rows(report)
     ]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip() for cells in table
     ]
-    return [options.paint(f"weaker than {baseline_changes.revision(report)}", "1"), *(f"  {line}" for line in lines)]
+    return [options.paint(f"weaker than {shared_rows.revision(report)}", "1"), *(f"  {line}" for line in lines)]

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gradhook.model.errors import GradhookError
-from gradhook.scan import git
+from gradhook.scan import files
 from gradhook.scan.files import Listing
 from gradhook.scan.names import WORDS
 
@@ -112,7 +112,7 @@ def files_containing(listing: Listing, words: Sequence[str] = ("gradhook", *WORD
     hits: set[str] = set()
     loose = set(listing.loose)
     for folder in listing.searchable:
-        names = git.mentioning(listing.root / folder, words, whole=whole)
+        names = files.mentioning(listing.root / folder, words, whole=whole)
         start = f"{folder}/" if folder else ""
         if names is None:
             loose.update(file for file in listing.files if file.startswith(start))

@@ -21,7 +21,7 @@ from gradhook.numerics.finite_difference import adaptive, directions
 from gradhook.numerics.finite_difference.projection import Projection, at_point, perturbed, project
 from gradhook.numerics.finite_difference.richardson import Array, StepTable
 from gradhook.numerics.function import FlatFunction
-from gradhook.numerics.jaxpr.dependence import Dependence, dependence
+from gradhook.numerics.jaxpr.flows import Dependence, dependence
 from gradhook.numerics.sampling import generator
 
 MODES: tuple[Mode, ...] = ("fwd", "rev")

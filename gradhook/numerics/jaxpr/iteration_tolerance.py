@@ -22,7 +22,7 @@ from gradhook.numerics.autodiff.programs import Programs, timed
 from gradhook.numerics.autodiff.witnesses import program
 from gradhook.numerics.finite_difference import adaptive
 from gradhook.numerics.jaxpr import traverse
-from gradhook.numerics.jaxpr.dependence import Dependence
+from gradhook.numerics.jaxpr.flows import Dependence
 from gradhook.numerics.jaxpr.stop_tolerance import Stop, stop_of, stops
 from gradhook.numerics.jaxpr.traverse import equations
 
