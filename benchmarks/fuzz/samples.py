@@ -10,15 +10,15 @@ from functools import cache
 from pathlib import Path
 
 from gradhook.config.settings import OPTIONS, Settings
-from gradhook.execution.cache import signing_key
+from gradhook.execution.cache import store
 from gradhook.execution.cache.fingerprints import content
 from gradhook.execution.cache.passes import Kept, recall, remember
 from gradhook.execution.cache.store import Store
 from gradhook.execution.cache.syntax import Shapes
-from gradhook.model.plots import Curve, Jacobian, Staircase
 from gradhook.model.protocol import Answered, Began, Bye, DependencyReport, Discovered, Hello, Job, Request, encode
 from gradhook.model.report import Change, Ignored, Notice, Report
 from gradhook.model.results import ClaimKind, Finding, Outcome, Seconds, Target, TargetReport, Verdict
+from gradhook.model.trace import Curve, Jacobian, Staircase
 from gradhook.reporters import json_report
 
 _CURVE = Curve("d out / d x", "fwd", -0.5, float("nan"), 2e-11, "kink", (0.2,), (0.5,), (1e-15,), (-1.0,), (0.0,))
@@ -129,7 +129,7 @@ def cached(folder: Path) -> Cached:
     def sign(path: Path, text: str) -> None:
         body = text.encode("utf-8", "surrogatepass")
         name = f"{path.parent.name}/{path.name}"
-        path.write_bytes(signing_key.sign(passes.store.key, name, body).encode() + b"\n" + body)
+        path.write_bytes(store.sign(passes.store.key, name, body).encode() + b"\n" + body)
 
     files = tuple(path for path in (folder / "cache").rglob("*") if path.is_file())
     return Cached(passes, jobs, files, sign)

@@ -15,7 +15,7 @@ from fuzz.oracle import annotations, lost
 from fuzz.sources import hostile
 from gradhook.model.errors import GradhookError
 from gradhook.scan import scan
-from gradhook.scan.comments import comments
+from gradhook.scan.parse import comments
 from gradhook.scan.repository import ModuleIndex, scan_module
 from gradhook.scan.targets import notices, other_files, targets
 

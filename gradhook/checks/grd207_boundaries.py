@@ -12,8 +12,8 @@ from gradhook.comparison.judge import SURROGATE
 from gradhook.comparison.probe import Probe
 from gradhook.comparison.surrogate_probe import Discontinuity, SurrogateProbe, Sweep, Triple
 from gradhook.model.digits import number, pair
-from gradhook.model.plots import Staircase
 from gradhook.model.results import ClaimKind, Finding, Outcome, Rule, Verdict
+from gradhook.model.trace import Staircase
 
 RULE = Rule("GRD207", "surrogate-boundaries", "Is a surrogate as declared left of, on and right of each boundary?")
 APPLIES = frozenset({ClaimKind.SURROGATE})

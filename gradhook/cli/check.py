@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from gradhook.cli import formats, options, sharding, show_settings, signals, weakening
-from gradhook.cli.display import displayed, filter_by_name, select_by_name
+from gradhook.cli import exit_codes, formats, options, sharding
+from gradhook.cli.display import displayed, filter_by_name, select_by_name, source_lines, with_weakened_claims
 from gradhook.cli.exit_codes import CLEAN, exit_code
 from gradhook.cli.output import deliver
 from gradhook.cli.progress import option as progress_option
 from gradhook.cli.progress import progress
-from gradhook.cli.sources import source_lines
 from gradhook.config import Source
 from gradhook.config.settings import BY_KEY
 from gradhook.model.report import Report
@@ -126,15 +125,13 @@ def _watch(request: CheckRequest) -> NoReturn:
 
 
 def _show_settings(projects: Sequence[Project]) -> int:
-    deliver(
-        show_settings.render_settings([project.config for project in projects], options.output_format(projects)), None
-    )
+    deliver(options.render_settings([project.config for project in projects], options.output_format(projects)), None)
     return CLEAN
 
 
 def _warn_shadowed_config(projects: Sequence[Project], quiet: bool) -> None:
     """Warn of a file that looks like the configuration and is not read."""
-    lines = {show_settings.shadowed_warning(project.config, Path.cwd()) for project in projects}
+    lines = {options.shadowed_warning(project.config, Path.cwd()) for project in projects}
     for line in sorted(lines - {""}) if not quiet else ():
         click.echo(f"gradhook: {line}", err=True)
 
@@ -156,7 +153,7 @@ def _find_projects(request: CheckRequest) -> Sequence[Project]:
     select = filter_by_name if affected else select_by_name
     if not request.config_from:
         return select(find(), request.names)
-    from gradhook.projects.baseline.base import settings_from
+    from gradhook.projects.baseline.weakened_settings import settings_from
 
     with settings_from(request.config_from, Path.cwd()) as read:
         return select(find(read=read), request.names)
@@ -166,8 +163,8 @@ def _deliver_report(request: CheckRequest, checked: Report, projects: Sequence[P
     """Write the report in every format that was requested; the exit code."""
     report = _with_environment(displayed(checked, projects, Path.cwd(), request.names), request.shard)
     if request.against:
-        report = weakening.with_weakened_claims(report, projects, request.against)
-    code = signals.code() if report.interrupted else exit_code(report, projects)
+        report = with_weakened_claims(report, projects, request.against)
+    code = exit_codes.code() if report.interrupted else exit_code(report, projects)
     display = replace(request.display, sources=source_lines(report))
     written = options.output_format(projects)
     empty = not report.targets and not report.interrupted

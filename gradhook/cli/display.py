@@ -1,4 +1,4 @@
-"""A report as it is shown: selected targets, and paths that can be opened.
+"""A report as it is shown: selected targets, paths that can be opened, source lines, weakened claims.
 
 Inside, paths start at a project's root; outside, at the working directory, from which they can be opened.
 """
@@ -10,17 +10,21 @@ import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradhook.config import Config
 from gradhook.config.settings import BY_KEY
 from gradhook.model.errors import GradhookError
-from gradhook.model.report import Ignored, Notice, Report
+from gradhook.model.report import Change, Ignored, Notice, Report
 from gradhook.model.results import Finding, Target, TargetReport, Verdict
+from gradhook.reporters.display_options import SourceLines
+from gradhook.reporters.formatting import decisive_findings, location
 
 if TYPE_CHECKING:
     from gradhook.execution.session import Project
+
 
 HasPath = TypeVar("HasPath", Notice, Ignored)
 _REPRODUCED_SETTINGS = ("order", "modes", "atol", "rtol", "seed", "timeout", "python", "platform", "self_test")
@@ -148,3 +152,71 @@ def _reproduce_command(target: Target, config: Config | None) -> str:
             value = getattr(config.settings, key)
             words += [BY_KEY[key].flag, *_option_words(value)]
     return shlex.join(words)
+
+
+_LONGEST = 10**6
+"""Lines of a file that are looked at."""
+_DECORATOR_SPAN = 50
+"""Lines after a decorator in which its function must begin."""
+
+
+def source_lines(report: Report) -> SourceLines:
+    """``13 | def huber(x, delta):`` for every place of a finding; files that cannot be read have none."""
+    wanted: dict[str, set[int]] = {}
+    for path, line in (location(finding, t.target) for t in report.targets for finding in decisive_findings(t)):
+        if line:
+            wanted.setdefault(path, set()).add(line)
+    return {(path, n): text for path, lines in wanted.items() for n, text in _read(path, lines).items()}
+
+
+def _read(path: str, wanted: set[int]) -> dict[int, str]:
+    try:
+        if not Path(path).is_file():  # a pipe or a device would keep us waiting
+            return {}
+        with Path(path).open(encoding="utf-8", errors="replace") as file:
+            lines = [line.strip() for line in islice(file, min(max(wanted) + _DECORATOR_SPAN, _LONGEST))]
+    except (OSError, ValueError):
+        return {}
+    shown = {n: _behind_decorators(lines, n) for n in wanted if n <= len(lines) and lines[n - 1]}
+    return {n: f"{line} | {lines[line - 1]}" for n, line in shown.items()}
+
+
+def _behind_decorators(lines: list[str], line: int) -> int:
+    """The line of the ``def`` that a decorator on ``line`` belongs to; any other line itself."""
+    if not lines[line - 1].startswith("@"):
+        return line
+    beginnings = ("def ", "async def ", "class ")
+    return next((n for n, text in enumerate(lines[line:], line + 1) if text.startswith(beginnings)), line)
+
+
+CODE = "GRD505"
+
+
+def with_weakened_claims(report: Report, projects: Sequence[Project], ref: str) -> Report:
+    """The report with the changes since ``ref``, each of them a notice too, unless settings ignore them.
+
+    No comment silences them: it would stand in the very change that is to be reported.
+
+    Raises:
+        GradhookError: git has no ``ref``, or its files cannot be read.
+    """
+    if not any(_is_selected(project) for project in projects):
+        return report
+    from gradhook.projects.baseline import compare
+
+    changes = compare(ref, Path.cwd())
+    notices = (Notice(CODE, change.path, change.line, describe(change, ref)) for change in changes)
+    named = {"against": {"value": ref, "origin": "--against"}}
+    return replace(report, against=changes, notices=(*report.notices, *notices), settings={**report.settings, **named})
+
+
+def describe(change: Change, ref: str) -> str:
+    """``pkg.mod:f: rtol weakened since main, 1e-06 before, 0.01 now``."""
+    values = f"{change.before or 'nothing'} before, {change.after or 'nothing'} now"
+    return f"{change.subject}: {change.what} {change.kind} since {ref}, {values}"
+
+
+def _is_selected(project: Project) -> bool:
+    settings = project.config.settings
+    chosen = not settings.select or CODE.startswith(settings.select)
+    return settings.weakened != "ignore" and chosen and not CODE.startswith(settings.ignore or ("-",))

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 import click
 
 from gradhook import __version__
-from gradhook.cli import signals
-from gradhook.cli.action import action
+from gradhook.cli import exit_codes
 from gradhook.cli.check import check
 from gradhook.cli.completion import completion
 from gradhook.cli.env import env
@@ -23,6 +22,14 @@ from gradhook.cli.migrate import migrate
 from gradhook.cli.rule import rule
 from gradhook.model.errors import GradhookError
 from gradhook.reporters.formatting import clean
+
+
+@click.command(hidden=True)
+def action() -> int:
+    """Run as the step of a workflow; `gradhook.cli.step` says what it reads and writes."""
+    from gradhook.cli.step import run_step  # ten modules that no other command needs
+
+    return run_step()
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=False)
@@ -40,7 +47,7 @@ for command in (check, list_targets, env, merge, init, migrate, rule, explain, c
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command and exit. SIGTERM is an interrupt, too: workers end with us."""
-    signals.install_signal_handlers()
+    exit_codes.install_signal_handlers()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a name that the terminal cannot show must not end the run
             stream.reconfigure(errors="backslashreplace")
@@ -53,7 +60,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         code = cli.main(None if arguments is None else [*arguments], prog_name="gradhook", standalone_mode=False)
     except (click.Abort, KeyboardInterrupt):
         _print("gradhook: interrupted")
-        return signals.code()
+        return exit_codes.code()
     except click.ClickException as error:
         error.show()
     except GradhookError as error:

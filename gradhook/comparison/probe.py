@@ -13,8 +13,8 @@ import numpy as np
 
 from gradhook.comparison.agreement import differ
 from gradhook.comparison.judge import Array, Flags, Measurement, Tolerance, measured_columns
-from gradhook.model.plots import Curve, Jacobian
 from gradhook.model.results import Mode
+from gradhook.model.trace import Curve, Jacobian
 
 if TYPE_CHECKING:
     from gradhook.comparison.surrogate_probe import SurrogateProbe, SurrogateValues

@@ -10,14 +10,13 @@ from typing import Any
 
 from gradhook.config import locate
 from gradhook.config.locate import FILES as FILES
+from gradhook.config.locate import KeyLines, display_path
 from gradhook.config.locate import Source as Source
-from gradhook.config.locate import display_path
 from gradhook.config.locate import project_root as project_root
 from gradhook.config.settings import BY_KEY, OPTIONS, Option
 from gradhook.config.settings import Settings as Settings
 from gradhook.config.target_tables import ConfiguredTarget as ConfiguredTarget
 from gradhook.config.target_tables import read_targets
-from gradhook.config.text import KeyLines
 from gradhook.config.values import nearest, read_text, read_value, short_repr
 from gradhook.model.errors import GradhookError
 

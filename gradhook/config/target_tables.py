@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gradhook.config.text import KeyLines, KeyPath
+from gradhook.config.locate import KeyLines, KeyPath
 from gradhook.config.values import nearest, short_repr
 from gradhook.model.results import ClaimKind
 

@@ -18,7 +18,7 @@ from gradhook.execution.interpreter import Interpreter, choose_interpreter, unus
 from gradhook.execution.supervisor.process import worker_environment
 from gradhook.model.protocol import DECODING_ERRORS, DependencyReport, Job
 from gradhook.model.results import CheckSettings, TargetReport
-from gradhook.scan.git import tracked
+from gradhook.scan.files import tracked
 
 _FALSE = ("", "0", "false", "no", "off")
 _TRACKED = f"git tracks {FOLDER}: take it out with `git rm -r --cached {FOLDER}`"

@@ -17,12 +17,12 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NoReturn
 
-from gradhook.model import plots, trace
+from gradhook.model import trace
 from gradhook.model.errors import GradhookError
 from gradhook.model.results import CheckSettings, OutcomeUpdate, Target, TargetReport
 
 VERSION = 1
-_REPORT_TYPES = {**vars(plots), **vars(trace)}
+_REPORT_TYPES = vars(trace)
 """The names of what a report may hold, which the module of the report itself does not load."""
 _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 

@@ -8,8 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # most reports lack these: loaded only where they are made or read
-    from gradhook.model.plots import Curve, Jacobian, Staircase
-    from gradhook.model.trace import CaseTrace
+    from gradhook.model.trace import CaseTrace, Curve, Jacobian, Staircase
 
 RTOL = 2e-10
 """Default relative tolerance; ``benchmarks/verdicts.py`` scans the public functions of JAX that it was chosen from."""

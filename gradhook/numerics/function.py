@@ -1,11 +1,17 @@
-"""Turn a function of trees at some arguments into a function from R^n to R^m."""
+"""Turn a function of trees, or values that the author gives, into a function from R^n to R^m.
+
+``jax.custom_jvp`` and ``jax.custom_vjp`` name them in ``nondiff_argnums``, ``jax.jit`` in ``static_argnums`` and
+``static_argnames``. All three find an argument that is given by keyword through the signature, so a parameter is known
+here by its name. equinox differentiates the first argument of a ``filter_custom_vjp`` only, and no argument of a
+``filter_custom_jvp`` that is given by keyword: https://docs.kidger.site/equinox/api/transformations/
+"""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import jax
@@ -15,10 +21,9 @@ import numpy as np
 from gradhook.annotations.inputs import Spec
 from gradhook.model.errors import GradhookError
 from gradhook.numerics.finite_difference.richardson import Array
-from gradhook.numerics.fixed_arguments import OpaqueArgument, fixed_names, sample_fixed
 from gradhook.numerics.flatten import FlatLayout, is_array, is_floating, leaf_of, vector_of
 from gradhook.numerics.jaxpr import traverse
-from gradhook.numerics.jaxpr.source import parameter_names
+from gradhook.numerics.jaxpr.source import arity, equinox_rule, parameter_names
 from gradhook.numerics.sampling import sample
 
 Wrt = int | str | Sequence[int | str] | None
@@ -248,3 +253,89 @@ def _meant(which: int | str, names: Sequence[str], kwargs: Mapping[str, Any]) ->
     near = difflib.get_close_matches(str(which), known, 1)
     hint = f"did you mean {near[0]!r}? " if near else ""
     raise GradhookError(f"wrt names no argument: {which!r}", f"{hint}the arguments are {', '.join(known)}")
+
+
+def vector(value: Any, size: int, what: str) -> Any:
+    """Given numbers as one vector of the outputs' size; a scalar stands for every element."""
+    parts = [np.asarray(leaf) for leaf in jax.tree.leaves(value)]
+    flat = np.concatenate(
+        [np.concatenate([p.real.ravel(), p.imag.ravel()] if np.iscomplexobj(p) else [p.ravel()]) for p in parts]
+    )
+    flat = np.broadcast_to(flat, (size,)) if flat.size == 1 else flat
+    if flat.size != size:
+        raise GradhookError(
+            f"{what} holds {flat.size} numbers, the function returns {size}", "give one number for each"
+        )
+    return flat.astype(np.float64)
+
+
+def jacobian(derivative: Any, held: FlatFunction) -> Any:
+    """A given gradient or Jacobian as one matrix (m, n): leaves in the order outputs, then inputs."""
+    leaves = [np.asarray(leaf, dtype=np.float64) for leaf in jax.tree.leaves(derivative)]
+    outs, ins = held.outputs.leaves, held.inputs.leaves
+    shapes = [(o.size, i.size) for o in outs for i in ins]
+    if len(leaves) != len(shapes) or any(leaf.size != a * b for leaf, (a, b) in zip(leaves, shapes, strict=True)):
+        wanted = ", ".join(str((*o.shape, *i.shape)) for o in outs for i in ins)
+        got = ", ".join(str(leaf.shape) for leaf in leaves)
+        raise GradhookError(
+            f"the given derivative has the shapes {got}; expected {wanted}",
+            "give one array for each pair of output and differentiated argument: output's shape, then argument's",
+        )
+    blocks = [leaf.reshape(shape) for leaf, shape in zip(leaves, shapes, strict=True)]
+    rows = [np.concatenate(blocks[k : k + len(ins)], axis=1) for k in range(0, len(blocks), len(ins))]
+    return np.concatenate(rows, axis=0)
+
+
+_DEEPEST = 20
+
+
+@dataclass(frozen=True)
+class OpaqueArgument:
+    """An argument treated as one leaf: its parts are not visited."""
+
+    value: Any
+
+
+def fixed_names(function: Any, count: int, keywords: Collection[str]) -> frozenset[str]:
+    """The names, among ``count`` positional and the keyword arguments, that the function holds fixed."""
+    found = {name for layer in _layers(function) for name in _of(layer, count, keywords)}
+    return frozenset(found.intersection({*parameter_names(function, count), *keywords}))
+
+
+def sample_fixed(value: Any, random: np.random.Generator) -> Any:
+    """A fixed argument with its specs drawn; a scalar becomes a Python number, which can be hashed."""
+    leaves, treedef = jax.tree.flatten(value, is_leaf=lambda leaf: isinstance(leaf, Spec))
+    if not any(isinstance(leaf, Spec) for leaf in leaves):
+        return value
+    return jax.tree.unflatten(treedef, [_drawn(leaf, random) if isinstance(leaf, Spec) else leaf for leaf in leaves])
+
+
+def _drawn(spec: Spec, random: np.random.Generator) -> Any:
+    found = sample(spec, random)
+    return found.item() if isinstance(found, (np.ndarray, np.generic)) and found.shape == () else found
+
+
+def _layers(function: Any) -> Iterator[Any]:
+    """The function and what it wraps, from the outermost one to the innermost one."""
+    for _ in range(_DEEPEST):
+        if function is None:
+            return
+        function = getattr(function, "__func__", function)  # a bound method counts from its function's first parameter
+        yield function
+        function = function.func if isinstance(function, partial) else getattr(function, "__wrapped__", None)
+
+
+def _of(layer: Any, count: int, keywords: Collection[str]) -> Iterator[str]:
+    """The names that one layer holds fixed."""
+    rule = equinox_rule(layer)
+    if rule is not None:
+        yield from (*parameter_names(layer, count)[1:], *keywords) if rule == "filter_custom_vjp" else keywords
+    numbers: tuple[int, ...] = ()
+    if isinstance(layer, (jax.custom_jvp, jax.custom_vjp)):
+        numbers = tuple(getattr(layer, "nondiff_argnums", ()))
+    # No public attribute of a jitted function lists its static arguments; without this one, none are found.
+    info = getattr(layer, "_jit_info", None)
+    numbers += tuple(getattr(info, "static_argnums", None) or ())
+    yield from getattr(info, "static_argnames", None) or ()
+    names = parameter_names(layer, max(count, arity(layer), *(number + 1 for number in numbers))) if numbers else []
+    yield from (names[number] for number in numbers if -len(names) <= number)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -31,9 +32,8 @@ from gradhook.model.results import Mode
 from gradhook.numerics import neighbours as beside
 from gradhook.numerics.autodiff import bisection, repeatability, witnesses
 from gradhook.numerics.autodiff import consistency as routes
+from gradhook.numerics.autodiff.derivative_errors import raises_result
 from gradhook.numerics.autodiff.derivatives import MODES, Differentiator
-from gradhook.numerics.autodiff.dtypes import gradient_dtypes
-from gradhook.numerics.autodiff.expected_errors import raises_result
 from gradhook.numerics.autodiff.programs import Clock
 from gradhook.numerics.case import CheckCase, CheckOptions
 from gradhook.numerics.finite_difference.plot_data import PlotData
@@ -44,15 +44,28 @@ from gradhook.numerics.function import (
     bind_arguments,
     differentiated,
     flatten_function,
+    jacobian,
+    vector,
 )
 from gradhook.numerics.jaxpr import iteration_tolerance
-from gradhook.numerics.jaxpr.custom_rules import RuleRewriter
+from gradhook.numerics.jaxpr.custom_rules import FrozenFunction, RuleRewriter, freeze_stopped_values
 from gradhook.numerics.jaxpr.nonfinite_source import of_claim
-from gradhook.numerics.jaxpr.stop_gradient import FrozenFunction, freeze_stopped_values
 from gradhook.numerics.sampling import generator
 from gradhook.numerics.surrogates.declaration import Declaration
 from gradhook.numerics.surrogates.rule_probe import RuleProbe, coordinates, rule_of
-from gradhook.numerics.user_values import jacobian, vector
+
+
+def gradient_dtypes(held: FlatFunction) -> list[tuple[Label, str, str]]:
+    """Each leaf, its dtype, and the dtype of its gradient by reverse mode; nothing is computed."""
+
+    def gradients(moved: list[Any]) -> Any:
+        value, pull = jax.vjp(held.replayed.to_leaves, moved)
+        return pull(value)[0]
+
+    moved = held.inputs.structs()
+    given = jax.eval_shape(gradients, moved)
+    names = [Label(leaf.name) for leaf in held.inputs.leaves]
+    return [(n, str(m.dtype), str(g.dtype)) for n, m, g in zip(names, moved, given, strict=True)]
 
 
 @dataclass(frozen=True)

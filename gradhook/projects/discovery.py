@@ -16,9 +16,7 @@ from typing import TYPE_CHECKING, Any
 from gradhook.config import FILES, NEAREST, Config, ConfiguredTarget, Source, file_from, load, project_root
 from gradhook.model.results import UNCLAIMED, ClaimKind, Target
 from gradhook.scan import Scan, scan
-from gradhook.scan.files import absolute, list_folder
-from gradhook.scan.git import tracked_and_new
-from gradhook.scan.globs import excluder
+from gradhook.scan.files import absolute, excluder, list_folder, tracked_and_new
 
 if TYPE_CHECKING:
     from gradhook.model.protocol import Job

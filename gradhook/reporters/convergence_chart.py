@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from gradhook.model.plots import Curve
+from gradhook.model.trace import Curve
 
 ROWS = 6
 _WITHIN = 16

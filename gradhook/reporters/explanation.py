@@ -7,10 +7,9 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from gradhook.model.plots import Curve
 from gradhook.model.protocol import to_json
 from gradhook.model.results import Outcome, TargetReport, Verdict
-from gradhook.model.trace import CaseTrace, DerivativeTrace, InputTrace
+from gradhook.model.trace import CaseTrace, Curve, DerivativeTrace, InputTrace
 from gradhook.reporters.display_options import DEFAULT_DISPLAY, DisplayOptions
 from gradhook.reporters.formatting import clean, one_line, resolution_text
 

@@ -1,10 +1,10 @@
-"""Verdicts, numbers and foreign text in words."""
+"""Verdicts, numbers and foreign text in words, and the order of targets: worst first."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from gradhook.model.digits import BLIND
@@ -157,3 +157,23 @@ def merge_modes(findings: Sequence[Finding]) -> list[Finding]:
             words = twin.message.replace(forward, "(jvp and grad", 1)
             kept[kept.index(twin)] = replace(twin, code=codes, message=words)
     return kept
+
+
+def tolerance_multiple(finding: Finding) -> float:
+    """The distance between claim and measurement in tolerances; infinity where it cannot be computed."""
+    if finding.claimed is None or finding.measured is None:
+        return math.inf
+    distance = abs(finding.claimed - finding.measured)
+    if not math.isfinite(distance):
+        return math.inf
+    return distance / finding.tolerance if finding.tolerance else math.inf
+
+
+def worst_first(targets: Iterable[TargetReport]) -> list[TargetReport]:
+    """By verdict, then by the worst finding, then by place."""
+    return sorted(targets, key=_rank)
+
+
+def _rank(report: TargetReport) -> tuple[int, float, str, int]:
+    worst = max((tolerance_multiple(finding) for finding in decisive_findings(report)), default=0.0)
+    return WORSE_FIRST.index(report.verdict), -worst, report.target.path, report.target.line

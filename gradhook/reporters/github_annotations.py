@@ -13,10 +13,9 @@ from pathlib import PurePath
 
 from gradhook.model.report import Notice, Report
 from gradhook.model.results import Finding, TargetReport, Verdict
-from gradhook.reporters.formatting import advice, clean, decisive_findings, location, one_line
+from gradhook.reporters.formatting import advice, clean, decisive_findings, location, one_line, worst_first
 from gradhook.reporters.github_commands import command
 from gradhook.reporters.markdown import NAME, truncate
-from gradhook.reporters.sorting import worst_first
 
 MOST = 10
 _LEVELS = {Verdict.FAIL: "error", Verdict.ERROR: "error", Verdict.UNDECIDED: "warning", Verdict.ADVICE: "notice"}

@@ -12,10 +12,8 @@ from dataclasses import dataclass
 from gradhook.model.digits import bar, needed, number
 from gradhook.model.report import Report
 from gradhook.model.results import ClaimKind, Finding, TargetReport, Verdict
-from gradhook.reporters import baseline_changes
+from gradhook.reporters import shared_rows
 from gradhook.reporters.blocks import name_of, together
-from gradhook.reporters.boundaries import HEAD, boundary_markdown
-from gradhook.reporters.environment import environment_table
 from gradhook.reporters.formatting import (
     advice,
     bias_note,
@@ -26,9 +24,10 @@ from gradhook.reporters.formatting import (
     one_line,
     resolution_text,
     summary,
+    worst_first,
 )
 from gradhook.reporters.markdown import TEXT, block, code, row, table_head, truncate
-from gradhook.reporters.sorting import worst_first
+from gradhook.reporters.shared_rows import HEAD, boundary_markdown, environment_table
 
 LIMIT = 1_048_576 - 1
 _MOST_FINDINGS = 5
@@ -71,14 +70,14 @@ def failure_page(message: str) -> str:
 def _sections(report: Report) -> list[_Section]:
     targets = worst_first(together(report.targets))
     of = {verdict: [t for t in targets if t.verdict is verdict] for verdict in Verdict}
-    others = baseline_changes.other_notices(report)
+    others = shared_rows.other_notices(report)
     found = [
         _Section("Failed", table_head(_FAILED), [_failed(t) for t in of[Verdict.FAIL]]),
         _Section("Could not be run", table_head(_OTHER), [_other(t) for t in of[Verdict.ERROR]]),
         _Section("Undecided", table_head(_OTHER), [_other(t) for t in of[Verdict.UNDECIDED]]),
         _Section("Advice", table_head(_ADVISED), list(filter(None, map(_advised, targets)))),
-        _Section(f"Weaker than {code(baseline_changes.revision(report))}", table_head(baseline_changes.HEAD), [
-            row(map(code, cells)) for cells in baseline_changes.rows(report)
+        _Section(f"Weaker than {code(shared_rows.revision(report))}", table_head(shared_rows.COLUMNS), [
+            row(map(code, cells)) for cells in shared_rows.rows(report)
         ]),
         _Section("Notices", table_head(("place", "code", "message")), [
             row((code(f"{n.path}:{n.line}"), code(n.code), code(one_line(n.message), TEXT))) for n in others

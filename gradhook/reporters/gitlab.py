@@ -13,8 +13,7 @@ from typing import Any
 
 from gradhook.model.report import Notice, Report
 from gradhook.model.results import Finding, TargetReport, Verdict
-from gradhook.reporters.formatting import advice, clean, decisive_findings, location, one_line
-from gradhook.reporters.sorting import worst_first
+from gradhook.reporters.formatting import advice, clean, decisive_findings, location, one_line, worst_first
 
 _SEVERITY = {
     Verdict.ERROR: "blocker", Verdict.FAIL: "critical", Verdict.UNDECIDED: "minor", Verdict.SKIP: "info",

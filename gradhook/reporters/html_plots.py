@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from gradhook.model.plots import Curve, Staircase
 from gradhook.model.results import Smoothness
+from gradhook.model.trace import Curve, Staircase
 from gradhook.reporters.formatting import clean
 from gradhook.reporters.html_elements import el
 

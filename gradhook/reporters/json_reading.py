@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gradhook.model.plots import Curve, Jacobian, Staircase
 from gradhook.model.protocol import from_json, parse, to_json
 from gradhook.model.report import Change, Ignored, Notice, Report
 from gradhook.model.results import (
@@ -20,6 +19,7 @@ from gradhook.model.results import (
     Verdict,
     worst,
 )
+from gradhook.model.trace import Curve, Jacobian, Staircase
 from gradhook.reporters.json_report import SCHEMA
 
 _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}

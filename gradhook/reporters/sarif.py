@@ -15,8 +15,7 @@ from urllib.parse import quote
 
 from gradhook.model.report import Notice, Report
 from gradhook.model.results import Finding, TargetReport, Verdict
-from gradhook.reporters.formatting import advice, decisive_findings, one_line
-from gradhook.reporters.sorting import worst_first
+from gradhook.reporters.formatting import advice, decisive_findings, one_line, worst_first
 
 MOST = 25_000
 """Results that GitHub takes; the worst come first."""

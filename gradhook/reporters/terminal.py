@@ -6,15 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from gradhook.model.plots import Curve
 from gradhook.model.report import Report
 from gradhook.model.results import ClaimKind, Finding, LeafResolution, TargetReport, Verdict, worst
-from gradhook.reporters import baseline_changes
+from gradhook.model.trace import Curve
+from gradhook.reporters import shared_rows
 from gradhook.reporters.blocks import NAMED, together
 from gradhook.reporters.convergence_chart import chart_lines
 from gradhook.reporters.display_options import DEFAULT_DISPLAY, MARGIN, DisplayOptions
-from gradhook.reporters.durations import slowest
-from gradhook.reporters.environment import environment_parts
 from gradhook.reporters.formatting import (
     WORSE_FIRST,
     bias_note,
@@ -31,8 +29,32 @@ from gradhook.reporters.formatting import (
     summary,
 )
 from gradhook.reporters.markdown import truncate
-from gradhook.reporters.terminal_advice import advice_lines, change_lines, notice_lines
-from gradhook.reporters.terminal_layout import STYLE, indented, join_facts, row, unwrapped, wrap
+from gradhook.reporters.shared_rows import environment_parts
+from gradhook.reporters.terminal_layout import (
+    STYLE,
+    advice_lines,
+    change_lines,
+    indented,
+    join_facts,
+    notice_lines,
+    row,
+    unwrapped,
+    wrap,
+)
+
+
+def slowest(report: Report, count: int) -> Iterator[str]:
+    """A heading and a line for each of the slowest ``count`` targets that were examined in this run."""
+    timed = [target for target in report.targets if not target.cached and target.seconds.total > 0]
+    chosen = sorted(timed, key=lambda target: (-target.seconds.total, target.target.name))[:count]
+    if not chosen:
+        return
+    yield f"slowest {len(chosen)} of {len(timed)} by seconds: wall, compile, run, and programs compiled"
+    for target in chosen:
+        spent = target.seconds
+        numbers = f"{target.seconds.total:>9.2f} {spent.compile:>8.2f} {spent.run:>8.2f} {spent.compilations:>5}"
+        yield f"{numbers}  {clean(target.target.name)}"
+
 
 _LONGEST_NAME = 28
 _ROOM_FOR_TEXT = 44  # where a column of names would leave less than this, text goes below the name
@@ -46,7 +68,7 @@ def render(report: Report, options: DisplayOptions = DEFAULT_DISPLAY) -> str:
     parts = [_file(path, group, options) for path, group in _by_file(targets, options)]
     if not options.only_failures:
         parts.append(advice_lines(report.targets, options))
-        if notices := baseline_changes.other_notices(report):
+        if notices := shared_rows.other_notices(report):
             parts.append(notice_lines(notices, options))
     if report.against:
         parts.append(change_lines(report, options))

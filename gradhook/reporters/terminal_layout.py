@@ -1,4 +1,4 @@
-"""Lay texts out in lines: a verdict, a name, and wrapped text beside or below them."""
+"""Lay texts out in lines on the terminal: verdicts, wrapped text, advice, notices and weakened claims."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import textwrap
 from collections.abc import Iterable, Iterator
 
 from gradhook.model.errors import shortened
-from gradhook.model.results import Verdict
+from gradhook.model.report import Notice, Report
+from gradhook.model.results import TargetReport, Verdict
+from gradhook.reporters import shared_rows
 from gradhook.reporters.display_options import MARGIN, DisplayOptions
-from gradhook.reporters.formatting import clean, one_line
+from gradhook.reporters.formatting import advice, clean, location_text, one_line
 
 _WORD = {
     Verdict.ERROR: "ERROR",
@@ -66,3 +68,43 @@ def unwrapped(text: str, options: DisplayOptions) -> Iterator[str]:
     """A command in one piece, that can be copied: rather beyond the edge than broken."""
     text = clean(text)
     yield " " * (options.indent if options.indent + len(text) <= options.width else MARGIN) + text
+
+
+def advice_lines(targets: Iterable[TargetReport], options: DisplayOptions) -> list[str]:
+    """A line for each piece of advice, in the order of the files; its help with ``verbose``."""
+    lines = []
+    for target in sorted(targets, key=lambda report: (report.target.path, report.target.line)):
+        for finding in advice(target):
+            where = f"{location_text(finding, target.target)}: {finding.code} {clean(target.target.qualname)}"
+            first, *rest = indented(f"{where}: {finding.message}", options)
+            lines += ["  " + first.lstrip(), *rest]
+            lines += indented(f"help: {finding.help}", options) if options.verbose and finding.help else []
+    return [options.paint("advice, beyond what is claimed", "1"), *lines] if lines else []
+
+
+def notice_lines(notices: Iterable[Notice], options: DisplayOptions) -> list[str]:
+    """A line for each notice."""
+    lines = [options.paint("notices", "1")]
+    for notice in notices:
+        first, *rest = indented(f"{notice.path}:{notice.line}: {notice.code} {notice.message}", options)
+        lines += ["  " + first.lstrip(), *rest]
+    return lines
+
+
+def change_lines(report: Report, options: DisplayOptions) -> list[str]:
+    """A table with aligned columns, and without a line of its own for the names of the columns."""
+    table = [
+        (
+            kind,
+            what,
+            option,
+            f"{before} removed" if (kind, option) == ("removed", "claim") else f"{before} -> {now}",
+            place,
+        )
+        for kind, what, option, before, now, place in shared_rows.rows(report)
+    ]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip() for cells in table
+    ]
+    return [options.paint(f"weaker than {shared_rows.revision(report)}", "1"), *(f"  {line}" for line in lines)]

@@ -9,11 +9,8 @@ from pathlib import Path
 from gradhook.model.errors import GradhookError
 from gradhook.model.report import Notice
 from gradhook.model.results import UNCLAIMED, Target
-from gradhook.scan.comments import Comment, comments
-from gradhook.scan.files import absolute, list_files, list_folder
-from gradhook.scan.globs import excluder
-from gradhook.scan.parse import read
-from gradhook.scan.prefilter import files_containing
+from gradhook.scan.files import absolute, excluder, list_files, list_folder
+from gradhook.scan.parse import Comment, comments, files_containing, read
 from gradhook.scan.records import ModuleScan
 from gradhook.scan.repository import ModuleIndex, open_index, scan_module, scan_module_or_none
 from gradhook.scan.targets import ConfiguredNames, checkable_rules, notices, other_files, targets

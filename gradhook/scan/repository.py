@@ -8,11 +8,10 @@ from functools import partial
 from pathlib import Path
 
 from gradhook.model.errors import GradhookError
-from gradhook.scan import prefilter
 from gradhook.scan.files import Listing, relative_to
 from gradhook.scan.modules import Module, module_file, module_name_of
 from gradhook.scan.names import WORDS, NameResolver
-from gradhook.scan.parse import parse, read
+from gradhook.scan.parse import parse, possible_aliases, possible_users, read, readable
 from gradhook.scan.records import Decorator, ModuleScan, NameMeaning
 from gradhook.scan.statements import module_scope, walk
 
@@ -51,12 +50,12 @@ def scan_module(path: Path, index: ModuleIndex) -> ModuleScan:
 
 def open_index(root: Path, universe: Listing, hits: Iterable[str]) -> ModuleIndex:
     """An index with the aliases that modules give to decorators; ``hits`` are the files to read."""
-    texts = {root / file: prefilter.readable(root / file) for file in hits}
-    aliases = {path: names for path, text in texts.items() if (names := prefilter.possible_aliases([text]))}
+    texts = {root / file: readable(root / file) for file in hits}
+    aliases = {path: names for path, text in texts.items() if (names := possible_aliases([text]))}
     offers = _offers(ModuleIndex(root, frozenset().union(*aliases.values())), aliases)
     users: set[Path] = set()
     while offers:
-        users = prefilter.possible_users(universe, offers, {path for paths in offers.values() for path in paths})
+        users = possible_users(universe, offers, {path for paths in offers.values() for path in paths})
         more = _offers(ModuleIndex(root, frozenset(offers)), {*aliases, *users})
         merged = {name: offers.get(name, set()) | more.get(name, set()) for name in offers.keys() | more.keys()}
         if merged == offers:

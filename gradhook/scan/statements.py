@@ -9,7 +9,6 @@ import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from gradhook.scan.branches import dead_branches
 from gradhook.scan.expressions import (
     NEVER_APPLIED,
     PASSED_ON,
@@ -23,8 +22,75 @@ from gradhook.scan.expressions import (
 )
 from gradhook.scan.modules import Module
 from gradhook.scan.names import NameResolver, assigned_name, text
-from gradhook.scan.parameters import annotates_shapes
 from gradhook.scan.records import Context, Decorator, ModuleScan, NameMeaning, Scope, bind, new_binding
+
+
+def dead_branches(test: ast.expr) -> tuple[str, str]:
+    """The reasons why no import executes the body and the ``else``; empty where one may."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            body, other = dead_branches(inner)
+            return other, body
+        case ast.BoolOp(op=ast.And(), values=values):
+            return next(filter(None, (dead_branches(value)[0] for value in values)), ""), ""
+        case ast.BoolOp(op=ast.Or(), values=values):
+            return "", next(filter(None, (dead_branches(value)[1] for value in values)), "")
+        case ast.Constant(value=value):
+            reason = f"under a condition that is always {bool(value)}: never executed"
+            return ("", reason) if value else (reason, "")
+        case ast.Name(id="TYPE_CHECKING") | ast.Attribute(attr="TYPE_CHECKING"):
+            return "under TYPE_CHECKING: only type checkers execute it", ""
+        case ast.Compare(ops=[op], left=left, comparators=[right]) if "__name__" in map(_name, (left, right)):
+            return _main(op, left, right)
+    return "", ""
+
+
+def _main(op: ast.cmpop, *sides: ast.expr) -> tuple[str, str]:
+    if not any(isinstance(side, ast.Constant) and side.value == "__main__" for side in sides):
+        return "", ""
+    reason = 'under __name__ == "__main__": no import executes it'
+    return ("", reason) if isinstance(op, ast.NotEq) else (reason, "") if isinstance(op, ast.Eq) else ("", "")
+
+
+def _name(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+_SHAPELESS = frozenset({"jax", "numpy", "typing", "collections"})
+"""Packages whose types say no shape: ``jax.Array``, ``numpy.ndarray``."""
+
+
+def annotates_shapes(node: ast.arguments, scope: Scope) -> bool:
+    """Whether each parameter without a default is annotated, and one by more than ``jax.Array``."""
+    positional = [*node.posonlyargs, *node.args]
+    optional = [k for k, default in zip(node.kwonlyargs, node.kw_defaults, strict=True) if default]
+    given = positional[: len(positional) - len(node.defaults)]
+    needed = [*given, *(k for k in node.kwonlyargs if k not in optional)]
+    annotations = [parameter.annotation for parameter in needed]
+    return bool(needed) and None not in annotations and any(_has_shape(a, scope) for a in annotations if a)
+
+
+def _has_shape(annotation: ast.expr, scope: Scope) -> bool:
+    """A text in brackets, as in jaxtyping, a name that the project gives to a type, or a plain number."""
+    for node in ast.walk(annotation):
+        if isinstance(node, ast.Subscript) and any(_is_text(part) for part in ast.walk(node.slice)):
+            return True
+        if isinstance(node, ast.Name) and _is_own(node.id, scope):
+            return True
+    return _is_text(annotation)
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _is_own(name: str, scope: Scope) -> bool:
+    if name in ("float", "complex"):
+        return True
+    values = scope.outermost.values
+    value = values.get(name)
+    return name in values and not (isinstance(value, str) and value.partition(".")[0] in _SHAPELESS)
+
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gradhook.config import Config, Source
-from gradhook.projects.baseline.base import settings_from
+from gradhook.projects.baseline.weakened_settings import settings_from
 from gradhook.projects.discovery import find
 
 

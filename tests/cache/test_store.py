@@ -19,8 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradhook.execution.cache.signing_key import is_signed, key, sign
-from gradhook.execution.cache.store import Store, open_store
+from gradhook.execution.cache.store import Store, is_signed, key, open_store, sign
 
 A = "from gradhook import gradcheck\n@gradcheck(args=(1.0,))\ndef f(x):\n    return x\n"
 PASSED, CACHED = {"a:f": "pass"}, {"a:f": "cached"}

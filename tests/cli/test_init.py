@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from gradhook import __version__
-from gradhook.cli.templates import REPOSITORY_URL, with_hook
+from gradhook.cli.init import REPOSITORY_URL, with_hook
 
 CONFIG, WORKFLOW = ".pre-commit-config.yaml", ".github/workflows/gradhook.yml"
 

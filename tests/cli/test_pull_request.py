@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from gradhook.cli.pull_request import BASE_MISSING, base_revision
-from gradhook.cli.step import check_arguments
+from gradhook.cli.step import BASE_MISSING, base_revision, check_arguments
 
 
 @pytest.fixture

@@ -83,7 +83,7 @@ SLEEPS = """
 import signal, sys, time
 from gradhook.execution import session
 from gradhook.cli.main import main
-from gradhook.execution.supervisor.queue import JobQueue
+from gradhook.execution.supervisor.scheduling import JobQueue
 stop = JobQueue.stop
 def late(run, error=None):
     if not run.stopped and run.workers:

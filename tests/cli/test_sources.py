@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gradhook.cli.sources import source_lines
+from gradhook.cli.display import source_lines
 from gradhook.model.report import Report
 from gradhook.model.results import ClaimKind, Finding, Target, TargetReport, Verdict
 

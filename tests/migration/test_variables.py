@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from gradhook.projects.migration.variables import binds, free
+from gradhook.projects.migration.slicing import binds, free
 
 CASES = {
     "a comprehension": ("[i + k for i in xs if i in seen]", "k seen xs", ""),

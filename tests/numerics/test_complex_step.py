@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from jax import lax
 
-from gradhook.numerics.complex_step.witness_program import ComplexStepResult, complex_step
+from gradhook.numerics.complex_step.evaluation import ComplexStepResult, complex_step
 
 DIGITS = 420
 

@@ -13,8 +13,7 @@ import pytest
 
 from gradhook import normal
 from gradhook.model.errors import GradhookError
-from gradhook.numerics.fixed_arguments import fixed_names, sample_fixed
-from gradhook.numerics.function import BoundArguments, bind_arguments, differentiated
+from gradhook.numerics.function import BoundArguments, bind_arguments, differentiated, fixed_names, sample_fixed
 from gradhook.numerics.jaxpr.source import parameter_names
 from gradhook.numerics.sampling import generator
 

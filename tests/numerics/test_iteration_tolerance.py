@@ -12,7 +12,7 @@ import pytest
 from gradhook.execution.worker.examine import examine
 from gradhook.model.results import CheckSettings, ClaimKind, Target, Verdict
 from gradhook.numerics.function import bind_arguments, flatten_function
-from gradhook.numerics.jaxpr.dependence import dependence
+from gradhook.numerics.jaxpr.flows import dependence
 from gradhook.numerics.jaxpr.iteration_tolerance import CALLBACK, LOOP, iteration_error
 from gradhook.numerics.sampling import generator
 

@@ -12,7 +12,7 @@ import pytest
 
 from gradhook.comparison.probe import Downcast
 from gradhook.numerics.function import bind_arguments, flatten_function
-from gradhook.numerics.jaxpr.dependence import dependence
+from gradhook.numerics.jaxpr.flows import dependence
 from gradhook.numerics.sampling import generator
 
 

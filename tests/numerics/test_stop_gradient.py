@@ -11,7 +11,7 @@ import pytest
 
 from gradhook.model.errors import GradhookError
 from gradhook.numerics.function import bind_arguments, flatten_function
-from gradhook.numerics.jaxpr.stop_gradient import FrozenFunction, freeze_stopped_values
+from gradhook.numerics.jaxpr.custom_rules import FrozenFunction, freeze_stopped_values
 from gradhook.numerics.sampling import generator
 
 POINT = np.array([0.5, -2.0])

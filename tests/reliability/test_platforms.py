@@ -19,10 +19,10 @@ import pytest
 import gradhook
 from gradhook.cli import output
 from gradhook.cli.main import run
-from gradhook.execution.supervisor import cleanup, limits
+from gradhook.execution.supervisor import limits
 from gradhook.execution.supervisor.process import worker_environment
 from gradhook.execution.worker import boot
-from gradhook.execution.worker.isolation import process_state
+from gradhook.execution.worker.isolation import _cancel_timers
 
 PACKAGE = Path(gradhook.__file__).parent
 
@@ -58,18 +58,18 @@ class Process:
 
 def test_a_worker_of_windows_has_a_group_so_that_ctrl_c_is_ours(windows: pytest.MonkeyPatch) -> None:
     windows.setattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0x200, raising=False)
-    assert cleanup.own_group() == {"creationflags": 0x200}
+    assert limits.own_group() == {"creationflags": 0x200}
 
 
 def test_a_worker_elsewhere_has_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert cleanup.own_group() == {"start_new_session": True}
+    assert limits.own_group() == {"start_new_session": True}
 
 
 def test_a_worker_of_windows_ends_with_its_tree(windows: pytest.MonkeyPatch) -> None:
     programs, process = Programs(), Process()
     windows.setattr(subprocess, "run", programs)
-    cleanup.end_group(process)  # type: ignore[arg-type]
+    limits.end_group(process)  # type: ignore[arg-type]
     assert programs.commands == [["taskkill", "/F", "/T", "/PID", "4242"]]
     assert process.killed == 1
 
@@ -78,7 +78,7 @@ def test_a_worker_of_windows_ends_with_its_tree(windows: pytest.MonkeyPatch) -> 
 def test_a_group_that_is_gone_is_no_trouble() -> None:
     child = subprocess.Popen([sys.executable, "-c", ""], start_new_session=True)
     child.wait()
-    cleanup.end_group(child)  # type: ignore[arg-type]
+    limits.end_group(child)  # type: ignore[arg-type]
 
 
 def test_the_memory_of_a_process_on_macos(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,10 +105,10 @@ def test_ps_and_proc_agree(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_no_marks_are_looked_for_where_there_is_no_proc(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "1").mkdir()
-    (tmp_path / "1" / "environ").write_bytes(f"{cleanup.MARK_VARIABLE}=m".encode())
+    (tmp_path / "1" / "environ").write_bytes(f"{limits.MARK_VARIABLE}=m".encode())
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setattr(os, "kill", lambda pid, number: pytest.fail("nobody is to be killed"))
-    cleanup.end_marked("m", tmp_path)
+    limits.end_marked("m", tmp_path)
 
 
 class Kernel:
@@ -139,7 +139,7 @@ def test_timers_and_signals_that_a_system_lacks(monkeypatch: pytest.MonkeyPatch)
         monkeypatch.delattr(signal, name, raising=False)
     tracer = sys.gettrace()
     try:
-        process_state._cancel_timers()
+        _cancel_timers()
     finally:
         sys.settrace(tracer)
 

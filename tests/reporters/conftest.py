@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from gradhook.model.plots import Curve, Jacobian, Staircase
 from gradhook.model.report import Ignored, Notice, Report
 from gradhook.model.results import ClaimKind, Finding, Outcome, Seconds, Target, TargetReport, Verdict
+from gradhook.model.trace import Curve, Jacobian, Staircase
 
 CURVE = Curve(
     "d out / d delta[3]", "rev", -0.5, 0.5, 2e-11, "smooth",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradhook.model.plots import Curve
+from gradhook.model.trace import Curve
 from gradhook.reporters.convergence_chart import ROWS, chart_lines
 
 STEPS = tuple(0.75 * 4.0**-k for k in range(1, 12))

@@ -8,7 +8,7 @@ from gradhook.model.report import Report
 from gradhook.model.results import Seconds, Verdict
 from gradhook.reporters import terminal
 from gradhook.reporters.display_options import DisplayOptions
-from gradhook.reporters.durations import slowest
+from gradhook.reporters.terminal import slowest
 
 
 def test_the_slowest_first(target: Any) -> None:

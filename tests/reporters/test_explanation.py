@@ -6,9 +6,8 @@ import json
 import math
 from dataclasses import replace
 
-from gradhook.model.plots import Curve
 from gradhook.model.results import Finding, Outcome, TargetReport, Verdict
-from gradhook.model.trace import CaseTrace, DerivativeTrace, InputTrace
+from gradhook.model.trace import CaseTrace, Curve, DerivativeTrace, InputTrace
 from gradhook.reporters.display_options import DisplayOptions
 from gradhook.reporters.explanation import as_json, as_text
 

@@ -128,7 +128,7 @@ def test_the_boundaries_are_those_that_the_check_writes() -> None:
     """The note is a text of another file: were it written in other words, the table would have one column."""
     from gradhook.checks import grd207_boundaries as check
     from gradhook.comparison.surrogate_probe import Discontinuity
-    from gradhook.reporters.boundaries import _ROW
+    from gradhook.reporters.shared_rows import _ROW
 
     three = (0.0, 0.0, 0.0)
     b = Discontinuity("x[0]", "out", (0.4, 0.5, 0.6), (0.0, 0.0, 0.25), (0.0, 1.0, 1.0), three, three, jumps=False)

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gradhook.model.plots import Curve, Jacobian, Staircase
 from gradhook.model.report import Notice, Report
 from gradhook.model.results import ClaimKind, Finding, Outcome, Target, TargetReport, Verdict
+from gradhook.model.trace import Curve, Jacobian, Staircase
 from gradhook.reporters import html_plots
 from gradhook.reporters.html import REMEDY, render
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradhook.model.plots import Curve
 from gradhook.model.report import Notice, Report
 from gradhook.model.results import ClaimKind, Finding, Outcome, Target, TargetReport, Verdict
+from gradhook.model.trace import Curve
 from gradhook.reporters.display_options import DisplayOptions
 from gradhook.reporters.terminal import render
 

@@ -6,7 +6,7 @@ import pytest
 
 from gradhook.model.errors import GradhookError
 from gradhook.scan import scan
-from gradhook.scan.globs import excluder
+from gradhook.scan.files import excluder
 
 ONE = "from gradhook import gradcheck\n@gradcheck()\ndef f(x): ...\n"
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from gradhook.model.errors import GradhookError
-from gradhook.scan.comments import Comment
+from gradhook.scan.parse import Comment
 
 BODY = "from gradhook import gradcheck\n\n@gradcheck()\ndef f(x): ...\n"
 FILES = {

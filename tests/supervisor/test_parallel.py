@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gradhook.execution.supervisor import queue
+from gradhook.execution.supervisor import scheduling
 from gradhook.model.errors import GradhookError
 from gradhook.model.protocol import Answered, Began, Discovered
 from gradhook.model.results import Target, TargetReport
@@ -150,6 +150,6 @@ def test_what_was_begun_in_time_is_finished(repository: Any, monkeypatch: pytest
     def now() -> float:
         return float(any(isinstance(message, Began) and message.stage == "first" for message in repository.messages))
 
-    monkeypatch.setattr(queue, "time", SimpleNamespace(monotonic=now))
+    monkeypatch.setattr(scheduling, "time", SimpleNamespace(monotonic=now))
     found = repository.launch(*(repository.target("m.py", name) for name in ("f", "g")), until=0.5).reports
     assert [str(report.verdict) for report in found] == ["pass", "skip"]

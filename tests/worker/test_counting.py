@@ -11,7 +11,7 @@ pytest.importorskip("jax")
 import jax
 import jax.numpy as jnp
 
-from gradhook.execution.worker.counting import counted
+from gradhook.execution.worker.environment import counted
 from gradhook.model.results import CheckSettings, ClaimKind, Target, TargetReport, Verdict
 
 

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from gradhook.annotations.inputs import integers, key, normal
-from gradhook.execution.worker.cases.dimensions import Sizes, shape_of
-from gradhook.execution.worker.cases.jaxtyping import inputs_from_annotations
+from gradhook.execution.worker.cases.jaxtyping import Sizes, inputs_from_annotations, shape_of
 from gradhook.execution.worker.examine import examine
 from gradhook.model.errors import GradhookError
 from gradhook.model.results import CheckSettings, ClaimKind, Target, Verdict

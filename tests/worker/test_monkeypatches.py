@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gradhook.execution.worker.isolation.monkeypatches import originals, restore_originals
+from gradhook.execution.worker.isolation import originals, restore_originals
 
 
 def function(file: str) -> Callable[[], str]:

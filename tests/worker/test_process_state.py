@@ -12,7 +12,7 @@ import gradhook
 
 HEAD = """
 import faulthandler, os, signal, sys, threading, time, warnings
-from gradhook.execution.worker.isolation.process_state import process_state, restore
+from gradhook.execution.worker.isolation import process_state, restore
 before = process_state()
 """
 TAIL = """
@@ -77,7 +77,7 @@ def test_a_library_s_pool_that_waits_is_no_harm(tmp_path: Path) -> None:
 def test_what_imports_add_stays_for_those_after_them() -> None:
     from dataclasses import replace
 
-    from gradhook.execution.worker.isolation.process_state import process_state
+    from gradhook.execution.worker.isolation import process_state
 
     before = process_state()
     later = replace(before, environ={"NEW": "1"}, path=("new", *before.path[1:]), config={"jax_x": 1}, folder="/else")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gradhook.execution.worker.loading.exports import plain, wraps
+from gradhook.execution.worker.loading.load import plain, wraps
 from gradhook.model.results import CheckSettings
 
 WRAPPERS = """

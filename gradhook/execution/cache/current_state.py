@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from gradhook.execution.cache import installed
-from gradhook.execution.cache.fingerprints import LARGE, UNKNOWN, build, content, content_of, digest, stamp
-from gradhook.execution.cache.patterns import matches
+from gradhook.execution.cache import fingerprints
+from gradhook.execution.cache.fingerprints import LARGE, UNKNOWN, build, content, content_of, digest, matches, stamp
 from gradhook.execution.cache.syntax import NONE, Shape, Shapes, asks_for_lines
 from gradhook.model.protocol import DECODING_ERRORS, DependencyReport
 from gradhook.model.protocol import from_json as build_typed
@@ -63,7 +62,7 @@ class RunRecord:
         return (
             self.holds(common["rows"], on_lines=False)
             and all(_variable(self.now.environ, name) == value for name, value in common["variables"])
-            and all(installed.site(place, common["names"]) == found for place, found in common["sites"].items())
+            and all(fingerprints.site(place, common["names"]) == found for place, found in common["sites"].items())
             and all(build(file) == found != UNKNOWN for file, found in common["modules"])
         )
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from gradhook.execution.supervisor import crashes
+from gradhook.execution.supervisor import limits
 from gradhook.execution.supervisor.process import (
     Worker,
     WorkerEnd,
@@ -21,8 +21,7 @@ from gradhook.execution.supervisor.process import (
     printed_between,
     send,
 )
-from gradhook.execution.supervisor.queue import JobQueue, nth
-from gradhook.execution.supervisor.scheduling import WorkUnit
+from gradhook.execution.supervisor.scheduling import JobQueue, WorkUnit, nth
 from gradhook.model.errors import GradhookError
 from gradhook.model.protocol import (
     Answered,
@@ -183,7 +182,7 @@ def _handle_bye(session: WorkerSession, bye: Bye) -> None:
     if (bye.rest and session.answered) or (session.ready and session.asked is None):
         return
     for number in [*session.queue.waiting(session.unit), *([] if session.asked is None else [session.asked])]:
-        _answer(session, number, _error(session.queue, number, crashes.unanswered(session.queue.jobs[number].target)))
+        _answer(session, number, _error(session.queue, number, limits.unanswered(session.queue.jobs[number].target)))
 
 
 def _leave_job(session: WorkerSession, printed: int | None) -> None:
@@ -211,22 +210,22 @@ def _handle_end(session: WorkerSession, end: WorkerEnd) -> None:
     finding = _finding_for(session, at, end, _text(session.printed[at.number]))
     known = [] if end is WorkerEnd.FORGED or at.stage == "import" else session.known
     for number in _jobs_ended_with(queue, at):
-        _answer(session, number, crashes.with_partial_outcomes(_error(queue, number, finding), known))
+        _answer(session, number, limits.with_partial_outcomes(_error(queue, number, finding), known))
 
 
 def _finding_for(session: WorkerSession, at: Began, end: WorkerEnd, output: str) -> Finding:
     target = session.queue.jobs[at.number].target
     match end:
         case WorkerEnd.TIMED_OUT:
-            return crashes.timed_out(target, at.stage, session.queue.timeout, output)
+            return limits.timed_out(target, at.stage, session.queue.timeout, output)
         case WorkerEnd.TOO_LARGE:
-            return crashes.too_large(target, at.stage, session.queue.memory, output)
+            return limits.too_large(target, at.stage, session.queue.memory, output)
         case WorkerEnd.TOO_MUCH_OUTPUT:
-            return crashes.too_much_output(target, at.stage, output)
+            return limits.too_much_output(target, at.stage, output)
         case WorkerEnd.FORGED:
-            return crashes.forged(target, at.stage, output)
+            return limits.forged(target, at.stage, output)
         case WorkerEnd.DIED:
-            return crashes.died(target, at.stage, exit_status(session.worker), output)
+            return limits.died(target, at.stage, exit_status(session.worker), output)
 
 
 def _jobs_ended_with(queue: JobQueue, at: Began) -> list[int]:

@@ -16,8 +16,14 @@ from pathlib import Path
 from gradhook.execution.supervisor.conversation import converse
 from gradhook.execution.supervisor.limits import MEGABYTE
 from gradhook.execution.supervisor.process import Worker, running_worker, worker_environment
-from gradhook.execution.supervisor.queue import JobQueue, jobs_by_number, jobs_to_answer
-from gradhook.execution.supervisor.scheduling import WorkUnit, work_units, worker_count
+from gradhook.execution.supervisor.scheduling import (
+    JobQueue,
+    WorkUnit,
+    jobs_by_number,
+    jobs_to_answer,
+    work_units,
+    worker_count,
+)
 from gradhook.model.protocol import Message, Request
 from gradhook.model.report import ProjectResult
 from gradhook.model.results import Target, TargetReport, left_out_report

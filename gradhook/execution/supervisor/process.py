@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO
 
 from gradhook.execution.signing import ForgedError, new_key, verifier
-from gradhook.execution.supervisor import cleanup, limits
+from gradhook.execution.supervisor import limits
 from gradhook.model.errors import GradhookError
 from gradhook.model.protocol import Message, Request, decode, encode
 
@@ -132,7 +132,7 @@ def send(worker: Worker, message: Message) -> None:
 
 def kill(worker: Worker) -> None:
     """Kill the process and its group; ``running_worker`` cleans up afterwards."""
-    cleanup.end_group(worker.process)
+    limits.end_group(worker.process)
 
 
 def kill_all() -> None:
@@ -186,7 +186,7 @@ def _is_own(python: Path) -> bool:
 
 def _start(command: list[str], request: Request, environ: Mapping[str, str], folder: Path, memory: float) -> Worker:
     """Start the process; the key is sent first, as user code can read environment variables."""
-    output, mark, key = folder / "output", cleanup.mark(), new_key()
+    output, mark, key = folder / "output", limits.mark(), new_key()
     try:
         with output.open("ab", buffering=0) as stderr:
             seen = output.open("rb", buffering=0)
@@ -201,13 +201,13 @@ def _start(command: list[str], request: Request, environ: Mapping[str, str], fol
     reader = threading.Thread(target=_read, args=(process.stdout, lines), daemon=True)
     reader.start()
     threading.Thread(target=_write, args=(process.stdin, orders), daemon=True).start()
-    return Worker(process, lines, orders, reader, seen, mark[cleanup.MARK_VARIABLE], verifier(key), memory)
+    return Worker(process, lines, orders, reader, seen, mark[limits.MARK_VARIABLE], verifier(key), memory)
 
 
 def _popen(command: list[str], root: str, environ: Mapping[str, str], stderr: IO[bytes]) -> subprocess.Popen[bytes]:
     pipe = subprocess.PIPE
     try:
-        own = cleanup.own_group()
+        own = limits.own_group()
         return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=stderr, cwd=root, env=environ, **own)
     except OSError as error:
         raise GradhookError(f"{command[0]} cannot be run: {error}", "name a Python with --python") from error
@@ -234,9 +234,9 @@ def _write(stream: IO[bytes], orders: queue.SimpleQueue[str | None]) -> None:
 def _end(worker: Worker) -> None:
     process = worker.process
     worker.orders.put(None)
-    cleanup.end_group(process)
+    limits.end_group(process)
     process.wait()
-    cleanup.end_marked(worker.mark)
+    limits.end_marked(worker.mark)
     worker.reader.join(_POLL)
     if process.stdout is not None and not worker.reader.is_alive():
         process.stdout.close()

@@ -1,9 +1,9 @@
-"""Run every check on one target."""
+"""Run every check on one target; a custom rule without a claim never passes."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,11 @@ import jax
 from gradhook.checks import Check, all_checks
 from gradhook.execution.worker.cases.case_options import check_cases, check_options, ignored
 from gradhook.execution.worker.cases.methods import bound_to_instance
-from gradhook.execution.worker.traces.case_trace import account, inputs_alone
-from gradhook.execution.worker.unclaimed import unclaimed
+from gradhook.execution.worker.traces import account, inputs_alone
 from gradhook.execution.worker.user_errors import escaped, fault, relative
 from gradhook.model.errors import GradhookError
 from gradhook.model.results import (
+    UNCLAIMED,
     CheckSettings,
     ClaimKind,
     Finding,
@@ -31,11 +31,40 @@ from gradhook.model.results import (
     worst,
 )
 from gradhook.model.trace import CaseTrace
-from gradhook.numerics.autodiff.compiler_options import sparing
-from gradhook.numerics.autodiff.programs import Clock
+from gradhook.numerics.autodiff.programs import Clock, sparing
 from gradhook.numerics.case import CheckCase
 from gradhook.numerics.function import shape_remedy
 from gradhook.numerics.function_probe import FunctionProbe
+
+_CHECKED = {
+    "GRD201": "value on every route",
+    "GRD203": "linear and transposable",
+    "GRD204": "shapes and dtypes",
+    "GRD205": "compositions",
+}
+
+
+def unclaimed(target: Target, outcomes: Sequence[Outcome], seconds: Seconds) -> TargetReport:
+    """The report about a rule; without faults it is skipped, with a note of what was checked."""
+    findings = gravest_first([finding for outcome in outcomes for finding in outcome.findings])
+    verdict = worst([outcome.verdict for outcome in outcomes])
+    if verdict not in (Verdict.PASS, Verdict.SKIP):
+        return TargetReport(target, verdict, tuple(outcomes), findings, seconds=seconds)
+    said = Outcome(UNCLAIMED, Verdict.SKIP, None, note=_note(outcomes))
+    return TargetReport(target, Verdict.SKIP, (said, *outcomes), findings, seconds=seconds)
+
+
+def _note(outcomes: Sequence[Outcome]) -> str:
+    checked = [words for code, words in _CHECKED.items() if _passed(code, outcomes)]
+    if checked:
+        return f"unclaimed rule, contract checked: {', '.join(checked)}; nothing said about its derivative"
+    reasons = "; ".join(dict.fromkeys(outcome.note for outcome in outcomes if outcome.note))
+    return f"unclaimed rule, nothing could be checked: {reasons}"
+
+
+def _passed(code: str, outcomes: Sequence[Outcome]) -> bool:
+    return any(o.code == code and o.verdict is Verdict.PASS for o in outcomes)
+
 
 Announce = Callable[[str | OutcomeUpdate], None]
 """Called with the name of each case that begins, then with each outcome."""

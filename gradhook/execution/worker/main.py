@@ -16,10 +16,17 @@ from typing import Any
 
 import gradhook
 from gradhook.annotations import Claim
-from gradhook.execution.worker.dependencies.depends_on import files
+from gradhook.execution.worker.dependencies.outside_inputs import files
 from gradhook.execution.worker.dependencies.recorder import Recorder, recorder
-from gradhook.execution.worker.isolation.monkeypatches import Originals, originals, restore_originals
-from gradhook.execution.worker.isolation.process_state import ProcessState, pinned_state, process_state, restore
+from gradhook.execution.worker.isolation import (
+    Originals,
+    ProcessState,
+    originals,
+    pinned_state,
+    process_state,
+    restore,
+    restore_originals,
+)
 from gradhook.execution.worker.loading.load import load, prepend_paths
 from gradhook.execution.worker.loading.resolve import ResolvedTarget, ambiguous, match_claims, resolve
 from gradhook.execution.worker.user_errors import escaped, fault, patched, show, stopped
@@ -58,8 +65,7 @@ Loaded = dict[ModuleKey, ModuleType | Finding]
 def _load_numerics() -> tuple[Examine, Environment]:
     """Load JAX and everything that needs it: here, so that this module does not."""
     from gradhook.checks import all_checks
-    from gradhook.execution.worker.counting import counted
-    from gradhook.execution.worker.environment import environment
+    from gradhook.execution.worker.environment import counted, environment
     from gradhook.execution.worker.examine import examine
 
     all_checks()  # before any code of the user's

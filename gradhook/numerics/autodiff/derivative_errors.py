@@ -1,13 +1,20 @@
-"""Distinguish AD modes that JAX lacks for a function by design from errors in a derivative."""
+"""Errors in a derivative: a mode that JAX lacks by design, a fault of the rule, an input that must be refused."""
 
 from __future__ import annotations
 
 import re
 import traceback
+from collections.abc import Callable
+from typing import Any
 
-from gradhook.comparison.probe import DerivativeError
+import jax
+
+from gradhook.comparison.probe import DerivativeError, RaisesResult
 from gradhook.model.errors import in_words
-from gradhook.numerics.jaxpr.frames import Place, users
+from gradhook.model.results import Mode
+from gradhook.numerics.case import CheckCase
+from gradhook.numerics.function import BoundArguments
+from gradhook.numerics.jaxpr.source import Place, users
 
 # Messages of JAX 0.8 to 0.12 where a mode does not exist by design. Any other error of a derivative is a fault.
 _MISSING = {
@@ -35,3 +42,41 @@ def classify(error: BaseException) -> DerivativeError:
 def users_frame(error: BaseException) -> Place:
     """The user's last frame, else the last of another library; ("", 0) where there is none."""
     return users((frame.filename, frame.lineno or 0) for frame in reversed(traceback.extract_tb(error.__traceback__)))
+
+
+def raises_result(
+    function: Callable[..., Any], arguments: BoundArguments, check_case: CheckCase, modes: tuple[Mode, ...]
+) -> RaisesResult:
+    """The error of an input that must be refused, on every route."""
+    error = check_case.error
+    assert error is not None
+    names = "/".join(e.__name__ for e in (error if isinstance(error, tuple) else (error,)))
+    routes: dict[str, str] = {}
+    accepted: dict[str, bool] = {}
+    for route, call in _routes(function, arguments, modes).items():
+        try:
+            call()
+            routes[route], accepted[route] = "", False
+        except Exception as raised:
+            fits = isinstance(raised, error) and re.search(check_case.match or "", str(raised)) is not None
+            routes[route], accepted[route] = classify(raised).message, fits
+    expected = names + (f" matching {check_case.match!r}" if check_case.match else "")
+    return RaisesResult(expected, routes, accepted)
+
+
+def _routes(
+    function: Callable[..., Any], arguments: BoundArguments, modes: tuple[Mode, ...]
+) -> dict[str, Callable[[], Any]]:
+    """The calls that must all refuse a bad input: plain, forward mode, reverse mode."""
+    moved = [arguments.leaves[place] for place in arguments.moved]
+
+    def call(moved: list[Any]) -> Any:
+        args, kwargs = arguments.rebuild(moved)
+        return function(*args, **kwargs)
+
+    routes: dict[str, Callable[[], Any]] = {"called plainly": lambda: call(moved)}
+    if "fwd" in modes:
+        routes["under forward mode"] = lambda: jax.jvp(call, (moved,), (moved,))
+    if "rev" in modes:
+        routes["under reverse mode"] = lambda: jax.vjp(call, moved)
+    return routes

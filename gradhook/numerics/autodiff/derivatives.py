@@ -15,14 +15,13 @@ from gradhook.comparison.judge import Measurement, Tolerance
 from gradhook.comparison.probe import DerivativeComparison, DerivativeError, Label, Pullbacks
 from gradhook.model.results import Mode
 from gradhook.numerics.autodiff import derivative_errors
-from gradhook.numerics.autodiff.compiler_options import QUICK
 from gradhook.numerics.autodiff.fused import FusedProgram, Transform
-from gradhook.numerics.autodiff.programs import Clock, Programs, timed
+from gradhook.numerics.autodiff.programs import QUICK, Clock, Programs, timed
 from gradhook.numerics.finite_difference import adaptive, directions
 from gradhook.numerics.finite_difference.projection import Projection, at_point, perturbed, project
 from gradhook.numerics.finite_difference.richardson import Array, StepTable
 from gradhook.numerics.function import FlatFunction
-from gradhook.numerics.jaxpr.dependence import Dependence, dependence
+from gradhook.numerics.jaxpr.flows import Dependence, dependence
 from gradhook.numerics.sampling import generator
 
 MODES: tuple[Mode, ...] = ("fwd", "rev")

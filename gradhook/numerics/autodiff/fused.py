@@ -1,4 +1,4 @@
-"""Compile a function's values and its first and second derivatives as one program.
+"""Compile several functions of the same arguments, or a function and its derivatives, as one program.
 
 Compiling is the main cost of a check. All that is computed of a function of ordinary size in any case (values beside
 the point, derivatives in both modes, the same of each first derivative) is traced piece by piece and compiled as one
@@ -9,7 +9,7 @@ again.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -18,10 +18,71 @@ import jax
 import numpy as np
 from jax.extend.core import jaxpr_as_fun
 
+from gradhook.comparison.probe import DerivativeError
 from gradhook.model.results import Mode
-from gradhook.numerics.autodiff.compiler_options import compiled
-from gradhook.numerics.autodiff.programs import Clock, Function, derivative, moved
+from gradhook.numerics.autodiff.derivative_errors import classify
+from gradhook.numerics.autodiff.programs import Clock, Function, compiled, derivative, is_large, moved
 from gradhook.numerics.finite_difference.richardson import Array
+
+
+def together(
+    questions: Mapping[str, Callable[..., Any]], arguments: tuple[Any, ...], clock: Clock
+) -> dict[str, Array | DerivativeError]:
+    """The result of every question, each a function of the same arguments that returns one array.
+
+    What a question raises is its answer; the others are compiled in one program.
+    """
+    found: dict[str, Array | DerivativeError] = {}
+    groups = [list(questions)] if questions else []
+    if is_large(arguments):  # run each alone, so that one program does not need the memory of all
+        groups = [[name] for name in questions]
+    for names in groups:
+        _answer(names, questions, arguments, clock, found)
+    return {name: found[name] for name in questions}
+
+
+def _answer(
+    names: list[str],
+    questions: Mapping[str, Callable[..., Any]],
+    arguments: tuple[Any, ...],
+    clock: Clock,
+    found: dict[str, Array | DerivativeError],
+) -> None:
+    """Compile and run some questions as one program; if that raises, run each alone."""
+    started = ready = time.perf_counter()
+    try:
+        run = _program(names, questions, arguments, found)
+        ready = time.perf_counter()
+        found.update({name: np.asarray(value, dtype=np.float64) for name, value in run(*arguments).items()})
+    except Exception as error:  # some rules raise only when they are compiled or run
+        for name in [name for name in names if name not in found] if len(names) > 1 else ():
+            _answer([name], questions, arguments, clock, found)
+        if len(names) == 1 and names[0] not in found:
+            found[names[0]] = classify(error)
+        return
+    clock.compile += ready - started
+    clock.run += time.perf_counter() - ready
+
+
+def _program(
+    names: list[str],
+    questions: Mapping[str, Callable[..., Any]],
+    arguments: tuple[Any, ...],
+    found: dict[str, Array | DerivativeError],
+) -> Callable[..., dict[str, Any]]:
+    """All questions that can be traced as one program; what the others raise goes into ``found``."""
+
+    def program(*given: Any) -> dict[str, Any]:
+        answers = {}
+        for name in names:
+            try:
+                answers[name] = questions[name](*given)
+            except Exception as error:  # what the user's rule raises is the answer
+                found[name] = classify(error)
+        return answers
+
+    return compiled(program, arguments)
+
 
 QUICK = 0.05
 """Seconds: a program that runs longer is not run again for the sake of one of its pieces."""

@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from gradhook.numerics.autodiff.compiler_options import compiled
+from gradhook.numerics.autodiff.programs import compiled
 from gradhook.numerics.finite_difference.richardson import Array
 from gradhook.numerics.jaxpr import traverse
 

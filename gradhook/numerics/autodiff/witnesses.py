@@ -14,7 +14,7 @@ from gradhook.model.results import Mode
 from gradhook.numerics.autodiff import rounding
 from gradhook.numerics.autodiff.derivatives import Differentiator
 from gradhook.numerics.autodiff.programs import derivative
-from gradhook.numerics.complex_step.witness_program import complex_step
+from gradhook.numerics.complex_step.evaluation import complex_step
 from gradhook.numerics.finite_difference import adaptive
 from gradhook.numerics.jaxpr.traverse import equations
 

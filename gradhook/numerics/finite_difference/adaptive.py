@@ -14,7 +14,7 @@ import numpy as np
 
 from gradhook.comparison.judge import Measurement, Tolerance, disputed, measured_columns, smoothness_code
 from gradhook.model.results import Smoothness
-from gradhook.numerics.finite_difference import noise, richardson, scales, smoothness
+from gradhook.numerics.finite_difference import richardson, scales, smoothness
 from gradhook.numerics.finite_difference.richardson import (
     EPS,
     LEVELS,
@@ -136,7 +136,7 @@ def _block(evaluate: Evaluate, limits: StepLimits, first: Array | int) -> StepTa
 
 def _with_grain(table: StepTable) -> StepTable:
     """The table with the grain of its values as noise floor: smaller changes are not resolved."""
-    return with_noise_floor(table, noise.grain(table))
+    return with_noise_floor(table, scales.grain(table))
 
 
 def with_noise_floor(table: StepTable, floor: Array) -> StepTable:
@@ -177,7 +177,7 @@ def _probe(evaluate: Evaluate, limits: StepLimits) -> tuple[Array, Array]:
     """
     offsets = np.arange(float(POINTS)) - (POINTS - 1) // 2
     found = []
-    for spacing in noise.SPACINGS:
+    for spacing in scales.SPACINGS:
         h = richardson.exact(
             np.maximum(_fit(limits) * spacing, 512 * EPS * limits.abscissa_scale)[:, None], limits.abscissa_scale
         )
@@ -186,7 +186,7 @@ def _probe(evaluate: Evaluate, limits: StepLimits) -> tuple[Array, Array]:
         points = np.where(-points > limits.max_step_backward[:, None], points + h * POINTS, points)
         points = np.where(points > limits.max_step_forward[:, None], points - h * POINTS, points)
         values = evaluate(points)
-        found.append(np.where(noise.stuck(values), np.inf, noise.spread(values)))
+        found.append(np.where(scales.stuck(values), np.inf, scales.spread(values)))
     least = np.min(found, axis=0)
     return np.where(np.isfinite(found[0]), found[0], 0.0), np.where(np.isfinite(least), least, 0.0)
 
@@ -227,7 +227,7 @@ def measurement_of(analysis: TableAnalysis, limits: StepLimits) -> Measurement:
         left, right = np.where(back.accepted, back.value, left), np.where(ahead.accepted, ahead.value, right)
         left_error, right_error = (np.where(s.accepted, s.error, np.inf) for s in (back, ahead))
     nothing = np.full_like(slope.value, np.nan)
-    still = noise.motionless(table)
+    still = scales.motionless(table)
     return Measurement(
         value=np.where(still, 0.0, slope.value),
         error=np.where(still, np.inf, slope.error),

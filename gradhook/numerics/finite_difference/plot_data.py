@@ -9,8 +9,8 @@ import numpy as np
 from gradhook.comparison.judge import smoothness_of
 from gradhook.comparison.messages import symbol
 from gradhook.comparison.probe import DerivativeError
-from gradhook.model.plots import Curve, Jacobian, Numbers
 from gradhook.model.results import Mode, Smoothness
+from gradhook.model.trace import Curve, Jacobian, Numbers
 from gradhook.numerics.autodiff.derivatives import Differentiator
 from gradhook.numerics.finite_difference.richardson import Array, StepTable
 

@@ -1,4 +1,4 @@
-"""Find the equation that first makes a result infinite or nan, and its usual cause.
+"""Find the equation or the step of a loop that first makes a result infinite or nan, and its usual cause.
 
 The program's jaxpr is run once with a flag for every variable; then the bad result is followed back to the equation
 that made it from good inputs, into the calls, branches and loops on the way.
@@ -6,7 +6,7 @@ that made it from good inputs, into the calls, branches and loops on the way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -17,12 +17,159 @@ import numpy as np
 
 from gradhook.comparison.probe import NonfiniteSource
 from gradhook.model.results import Mode
-from gradhook.numerics.autodiff.compiler_options import compiled
 from gradhook.numerics.autodiff.derivatives import Differentiator
+from gradhook.numerics.autodiff.programs import compiled
 from gradhook.numerics.jaxpr import traverse
-from gradhook.numerics.jaxpr.loops import LoopStep, bad_step
-from gradhook.numerics.jaxpr.nonfinite_causes import cause
 from gradhook.numerics.jaxpr.traverse import Place
+
+Values = Sequence[Any]
+Names = Sequence[str]
+"""The primitives that made the inputs; empty for inputs of the program."""
+_UNSELECTED = " in an unselected branch of where()"
+
+
+def cause(equation: Any, values: Values, makers: Names) -> str:
+    """The cause in a few words, from the inputs ``values``; empty where none is known."""
+    explain = _CAUSES.get(equation.primitive.name)
+    return explain(values, makers) if explain is not None and values else ""
+
+
+def _zero(value: Any) -> bool:
+    return bool((value == 0).any())
+
+
+def _infinite(value: Any) -> bool:
+    return bool(np.isinf(value).any())
+
+
+def _division(values: Values, makers: Names) -> str:
+    above, below = np.broadcast_arrays(*values)
+    if (np.isinf(above) & np.isinf(below)).any():
+        return "inf / inf"
+    if not _zero(below):
+        return "overflow"
+    if makers[1] in ("sqrt", "rsqrt"):
+        return "sqrt or norm at 0"
+    if not ((above == 0) & (below == 0)).any():
+        return "division by 0"
+    return "0 / 0" + (_UNSELECTED if makers[0] == "select_n" else "")
+
+
+def _product(values: Values, makers: Names) -> str:
+    if not any(_infinite(value) for value in values):
+        return "overflow"
+    of_where = any(maker == "select_n" and _zero(value) for maker, value in zip(makers, values, strict=True))
+    return "0 * inf" + (_UNSELECTED if of_where else "")
+
+
+def _logarithm(values: Values, makers: Names) -> str:
+    return "log of a negative number" if (values[0] < 0).any() else "log(0)" if _zero(values[0]) else ""
+
+
+def _power(values: Values, makers: Names) -> str:
+    return "a negative power of 0" if _zero(values[0]) else "overflow"
+
+
+def _root(values: Values, makers: Names) -> str:
+    return "sqrt of a negative number" if (values[0] < 0).any() else "sqrt or norm at 0"
+
+
+def _always(text: str) -> Callable[[Values, Names], str]:
+    return lambda values, makers: text
+
+
+_CAUSES: dict[str, Callable[[Values, Names], str]] = {
+    "div": _division,
+    "mul": _product,
+    "dot_general": _product,
+    "log": _logarithm,
+    "log1p": _always("log1p at or below -1"),
+    "pow": _power,
+    "integer_pow": _power,
+    "sqrt": _root,
+    "rsqrt": _root,
+    "exp": _always("overflow"),
+    "exp2": _always("overflow"),
+    "expm1": _always("overflow"),
+    "cosh": _always("overflow"),
+    "sinh": _always("overflow"),
+    "sub": _always("inf - inf"),
+    "add": _always("inf - inf"),
+    "add_any": _always("inf - inf"),
+    "reduce_sum": _always("inf - inf"),
+    "acos": _always("acos outside [-1, 1]"),
+    "asin": _always("asin outside [-1, 1]"),
+    "atanh": _always("atanh at or beyond 1"),
+}
+
+
+STEPS = 10_000
+"""A loop is followed no further."""
+
+
+@dataclass(frozen=True)
+class LoopStep:
+    """A jaxpr at its inputs, and the output of it that is followed."""
+
+    jaxpr: Any
+    arguments: tuple[Any, ...]
+    output: int
+
+
+def bad_step(equation: Any, values: Sequence[Any], output: int, nan: bool) -> LoopStep | None:
+    """The first step of a ``scan`` or ``while`` that makes a nan or infinity out of finite inputs.
+
+    Its output is ``output`` if that is bad already, else the first bad one.
+    """
+    bad = jax.jit(lambda found: [_bad(value, nan) for value in found])
+    for body, arguments, results in _steps(equation, list(values)):
+        flags = [bool(flag) for flag in bad(results)]
+        if any(flags):
+            return LoopStep(body, tuple(arguments), output if flags[output] else flags.index(True))
+    return None
+
+
+def _bad(value: Any, nan: bool) -> Any:
+    if not jnp.issubdtype(value.dtype, jnp.inexact):
+        return jnp.zeros((), bool)
+    return (jnp.isnan(value) if nan else jnp.isinf(value)).any()
+
+
+Steps = Iterator[tuple[Any, list[Any], list[Any]]]
+
+
+def _steps(equation: Any, values: list[Any]) -> Steps:
+    return (_scanned if equation.primitive.name == "scan" else _repeated)(equation.params, equation, values)
+
+
+def _scanned(params: Any, equation: Any, values: list[Any]) -> Steps:
+    """Body, inputs and outputs of every step; the body's outputs stand in the order of the scan's own."""
+    constants, carries = traverse.scan_counts(equation)
+    run = _compiled(params["jaxpr"])
+    held, carry, rows = values[:constants], values[constants : constants + carries], values[constants + carries :]
+    order = range(min(params["length"], STEPS))
+    for i in (params["length"] - 1 - k for k in order) if params["reverse"] else order:
+        arguments = [*held, *carry, *(row[i] for row in rows)]
+        results = run(*arguments)
+        yield params["jaxpr"], arguments, results
+        carry = results[:carries]
+
+
+def _repeated(params: Any, equation: Any, values: list[Any]) -> Steps:
+    asked, constants = params["cond_nconsts"], params["body_nconsts"]
+    goes_on, run = _compiled(params["cond_jaxpr"]), _compiled(params["body_jaxpr"])
+    condition, held, carry = values[:asked], values[asked : asked + constants], values[asked + constants :]
+    for _ in range(STEPS):
+        if not bool(goes_on(*condition, *carry)[0]):
+            return
+        arguments = [*held, *carry]
+        carry = run(*arguments)
+        yield params["body_jaxpr"], arguments, carry
+
+
+def _compiled(jaxpr: Any) -> Callable[..., list[Any]]:
+    run: Callable[..., list[Any]] = jax.jit(traverse.function_of(jaxpr))
+    return run
 
 
 def nonfinite_source(program: Callable[..., Any], *arguments: Any) -> NonfiniteSource | None:

@@ -1,13 +1,42 @@
-"""Find the function that the user wrote under JAX's and other decorators, and its parameters."""
+"""Find the function that the user wrote under decorators, its parameters, and the user's frame in a traceback."""
 
 from __future__ import annotations
 
 import inspect
-from functools import partial
+import sysconfig
+from collections.abc import Iterable
+from functools import lru_cache, partial
 from inspect import unwrap
+from pathlib import Path
 from typing import Any
 
+import jax
 import jax.custom_derivatives
+
+OURS = str(Path(__file__).parents[2])
+JAX = str(Path(jax.__file__).parent)
+_STANDARD = sysconfig.get_path("stdlib")
+_INSTALLED = frozenset({"site-packages", "dist-packages"})
+
+Place = tuple[str, int]
+
+
+def of_jax(path: str) -> bool:
+    """Whether a file is part of JAX."""
+    return path.startswith(JAX)
+
+
+@lru_cache(maxsize=4096)
+def is_installed(path: str) -> bool:
+    """Whether a file came with an installed library or with Python itself."""
+    return not _INSTALLED.isdisjoint(Path(path).parts) or path.startswith(_STANDARD)
+
+
+def users(places: Iterable[Place]) -> Place:
+    """The first place that is the user's, else the first of a library but JAX, else nowhere: ("", 0)."""
+    others = [place for place in places if not place[0].startswith((OURS, JAX, "<")) and place[0]]
+    return next((place for place in others if not is_installed(place[0])), others[0] if others else ("", 0))
+
 
 _EQUINOX_RULES = ("filter_custom_jvp", "filter_custom_vjp")
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

@@ -16,9 +16,9 @@ from typing import Any
 import jax
 from jax.extend.core import jaxpr_as_fun
 
-from gradhook.numerics.jaxpr.frames import Place as Place
-from gradhook.numerics.jaxpr.frames import of_jax as of_jax
-from gradhook.numerics.jaxpr.frames import users
+from gradhook.numerics.jaxpr.source import Place as Place
+from gradhook.numerics.jaxpr.source import of_jax as of_jax
+from gradhook.numerics.jaxpr.source import users
 
 RULES = ("custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr", "call_hi_primitive")
 CALLS = ("jit", "pjit", "closed_call", "core_call", "remat2", "checkpoint", *RULES, "custom_lin")

@@ -11,8 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from gradhook.model.errors import GradhookError
-from gradhook.numerics.autodiff.compiler_options import compiled
-from gradhook.numerics.autodiff.programs import UNTRACEABLE
+from gradhook.numerics.autodiff.programs import UNTRACEABLE, compiled
 from gradhook.numerics.finite_difference.richardson import Array
 from gradhook.numerics.flatten import is_array, is_floating
 from gradhook.numerics.function import FlatFunction

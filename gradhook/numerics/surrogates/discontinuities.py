@@ -15,8 +15,7 @@ from gradhook.comparison.agreement import UNDERFLOW, differ
 from gradhook.comparison.judge import SURROGATE
 from gradhook.comparison.surrogate_probe import Discontinuity, Triple
 from gradhook.numerics.finite_difference.richardson import Array, Flags
-from gradhook.numerics.surrogates.sweep_axes import SweepAxis
-from gradhook.numerics.surrogates.sweep_program import COUNT, SweepProgram, SweepSamples
+from gradhook.numerics.surrogates.sweep_program import COUNT, SweepAxis, SweepProgram, SweepSamples
 
 Integers = NDArray[np.int64]
 IN_VALUE, IN_SLOPE = 18, 10

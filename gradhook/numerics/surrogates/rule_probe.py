@@ -1,4 +1,9 @@
-"""The implementation of the probe of a function with a rule of its own."""
+"""The implementation of the probe of a function with a rule of its own, and the custom rules a derivative rests on.
+
+A rule in the jaxpr may still have no part in the derivative: its value is rounded once more, or stopped. So each rule
+in turn is made to give zero; where that changes nothing, it was not in use. After ``grad`` no rule is visible at all,
+therefore the jaxpr of the value is rewritten.
+"""
 
 from __future__ import annotations
 
@@ -11,24 +16,63 @@ import jax
 import numpy as np
 
 from gradhook.comparison.judge import Tolerance
-from gradhook.comparison.probe import ConsistencyPair, DerivativeError
+from gradhook.comparison.probe import ConsistencyPair, CustomRuleUse, DerivativeError
 from gradhook.comparison.surrogate_probe import ActiveRules, StructureResult, SurrogateValues, Sweep
 from gradhook.model.results import Mode
+from gradhook.numerics.autodiff.derivative_errors import classify
 from gradhook.numerics.autodiff.derivatives import Differentiator
 from gradhook.numerics.autodiff.programs import Clock
 from gradhook.numerics.finite_difference.richardson import Array, Flags
 from gradhook.numerics.function import BoundArguments, FlatFunction
+from gradhook.numerics.jaxpr import traverse
 from gradhook.numerics.jaxpr.custom_rules import RuleRewriter
-from gradhook.numerics.surrogates.active_rules import active_rules
 from gradhook.numerics.surrogates.declaration import Declaration
-from gradhook.numerics.surrogates.linearity import linearity
-from gradhook.numerics.surrogates.linearity_program import LinearityProgram
+from gradhook.numerics.surrogates.linearity import LinearityProgram, linearity
 from gradhook.numerics.surrogates.second_order import VALUE, second
 from gradhook.numerics.surrogates.shapes_and_dtypes import structure
 from gradhook.numerics.surrogates.surrogate_values import surrogate_values
 from gradhook.numerics.surrogates.sweep_program import SweepProgram
 from gradhook.numerics.surrogates.sweeps import sweeps
 from gradhook.numerics.surrogates.transformations import composition
+
+MOST = 6
+"""So many rules are tried; each costs a program."""
+
+
+def active_rules(rewriter: RuleRewriter, mode: Mode) -> ActiveRules:
+    """The outermost user rules inside a function that is not itself a rule, by their effect."""
+    every = rewriter.rules_in_use
+    rules = [rule for rule in every if rule.kind != "stop_gradient" and not rule.of_jax and rule.outermost][:MOST]
+    if not rules or any(rule.itself for rule in rules):
+        return ActiveRules(bool(every))
+    whole = rewriter.claim(frozenset(), (), mode)
+    if isinstance(whole, DerivativeError):
+        return ActiveRules(True)
+    muted = [(rule, _muted(rewriter, rule, mode)) for rule in rules]
+    used: list[CustomRuleUse] = []
+    inactive: list[CustomRuleUse] = []
+    for rule, got in muted:
+        if isinstance(got, DerivativeError):
+            continue
+        (inactive if np.array_equal(whole, got, equal_nan=True) else used).append(rule)
+    return ActiveRules(bool(every), tuple(used), tuple(inactive))
+
+
+def _muted(rewriter: RuleRewriter, rule: CustomRuleUse, mode: Mode) -> Any:
+    """The derivative by a mode when one rule gives zero."""
+    try:
+        return rewriter.differentiator.claim(
+            rewriter.rewritten(frozenset([rewriter.rules_in_use.index(rule)]), _stopped), (), mode
+        )
+    except Exception as error:  # without the rule nothing need be differentiable
+        return classify(error)
+
+
+def _stopped(code: Any) -> Any:
+    """A closed jaxpr with the same values and no derivative."""
+    run = traverse.function_of(code)
+    shapes = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in traverse.open_jaxpr(code).invars]  # type: ignore[no-untyped-call]
+    return jax.make_jaxpr(lambda *values: jax.lax.stop_gradient(run(*values)))(*shapes)
 
 
 def rule_of(function: Any) -> Any:

@@ -18,8 +18,8 @@ from gradhook.comparison.judge import ADJOINT
 from gradhook.comparison.probe import ConsistencyPair, DerivativeError
 from gradhook.model.results import Mode
 from gradhook.numerics.autodiff import rounding
+from gradhook.numerics.autodiff.fused import together
 from gradhook.numerics.autodiff.programs import Clock
-from gradhook.numerics.autodiff.together import together
 from gradhook.numerics.finite_difference import directions
 from gradhook.numerics.finite_difference.richardson import Array
 from gradhook.numerics.function import FlatFunction

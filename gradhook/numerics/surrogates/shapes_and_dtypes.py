@@ -15,8 +15,8 @@ import numpy as np
 
 from gradhook.comparison.surrogate_probe import StructureResult
 from gradhook.model.results import Mode
-from gradhook.numerics.autodiff.compiler_options import compiled
 from gradhook.numerics.autodiff.derivative_errors import classify
+from gradhook.numerics.autodiff.programs import compiled
 from gradhook.numerics.flatten import is_array, is_floating
 from gradhook.numerics.function import FlatFunction
 from gradhook.numerics.surrogates.declaration import Declaration

@@ -1,23 +1,51 @@
-"""Move inputs through their domain and find discontinuities, mismatches and the bias of the rule."""
+"""Move inputs through their domain and find discontinuities, mismatches, the bias of the rule and its rounding mode."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import jax.numpy as jnp
 import numpy as np
 
 from gradhook.comparison.agreement import UNDERFLOW, differ
 from gradhook.comparison.judge import SURROGATE
-from gradhook.comparison.surrogate_probe import Mismatch, Sweep
+from gradhook.comparison.surrogate_probe import Discontinuity, Mismatch, Sweep
 from gradhook.numerics.finite_difference.richardson import Array, Flags
 from gradhook.numerics.sampling import generator
 from gradhook.numerics.surrogates.declaration import eager_forward
 from gradhook.numerics.surrogates.discontinuities import discontinuities
-from gradhook.numerics.surrogates.rounding_mode import ties
-from gradhook.numerics.surrogates.sweep_axes import SweepAxis, samples, sweep_axes
-from gradhook.numerics.surrogates.sweep_program import COUNT, SweepProgram, SweepSamples
+from gradhook.numerics.surrogates.sweep_program import COUNT, SweepAxis, SweepProgram, SweepSamples, samples, sweep_axes
+
+_RULES: dict[str, Callable[[float, float, float, float], bool]] = {
+    "even": lambda left, on, right, step: round(on / step) % 2 == 0,
+    "away": lambda left, on, right, step: abs(on) == max(abs(left), abs(right)),
+    "up": lambda left, on, right, step: on == right,
+    "down": lambda left, on, right, step: on == left,
+}
+
+
+def ties(found: Sequence[Discontinuity]) -> str:
+    """The one convention that explains every jump of a staircase; empty without one, or with several."""
+    jumps = [b for b in found if b.jumps]
+    steps = [b.value[2] - b.value[0] for b in jumps]
+    if len(jumps) < 2 or min(steps) <= 0 or not _equal(steps) or not _at_halves(jumps):
+        return ""
+    fits = [name for name, rule in _RULES.items() if all(rule(*b.value, steps[0]) for b in jumps)]
+    return fits[0] if len(fits) == 1 else ""
+
+
+def _at_halves(jumps: Sequence[Discontinuity]) -> bool:
+    """Whether the jumps stand in the middle between multiples of their smallest distance."""
+    places = [b.at[1] for b in jumps]
+    gap = min(b - a for a, b in pairwise(places))
+    return gap > 0 and all(abs((p / gap - 0.5) - round(p / gap - 0.5)) < 1e-9 for p in places)
+
+
+def _equal(steps: Sequence[float]) -> bool:
+    return max(steps) - min(steps) <= 1e-9 * max(steps)
+
 
 STEP = 2.0**-20
 """The step of the differences that measure a true derivative at a sample; they need not be fine."""

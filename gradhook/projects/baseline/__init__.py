@@ -12,12 +12,11 @@ from gradhook.config.settings import BY_KEY
 from gradhook.model.errors import GradhookError
 from gradhook.model.report import Change
 from gradhook.projects.baseline import claim_options, weakened_settings
-from gradhook.projects.baseline.claims import SourceClaim, claims, names_in
-from gradhook.projects.baseline.matching import matched_claims, remaining_file
+from gradhook.projects.baseline.claims import SourceClaim, claims, matched_claims, names_in, remaining_file
 from gradhook.projects.baseline.revision import Revision, revision
 from gradhook.projects.discovery import Project, find
-from gradhook.scan.comments import comments
-from gradhook.scan.git import mentioning
+from gradhook.scan.files import mentioning
+from gradhook.scan.parse import comments
 
 REMOVED = "removed"
 _DECORATORS = {"exact": "@gradcheck", "surrogate": "@surrogate", "rule": "rule"}

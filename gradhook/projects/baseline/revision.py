@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from gradhook.model.errors import GradhookError
-from gradhook.scan import git
+from gradhook.scan import files
 from gradhook.scan.names import WORDS
 from gradhook.scan.parse import parse
 
@@ -141,7 +141,7 @@ def _git(folder: Path, *arguments: str, stdin: bytes = b"") -> bytes | None:
     plain = ["git", "-c", "core.quotePath=false", "-c", "diff.relative=false", *arguments]
     try:
         done = subprocess.run(
-            plain, cwd=folder, env=git.git_environment(), input=stdin, capture_output=True, check=False
+            plain, cwd=folder, env=files.git_environment(), input=stdin, capture_output=True, check=False
         )
     except OSError:
         return None

@@ -8,13 +8,11 @@ from pathlib import Path
 
 from gradhook.config import project_root
 from gradhook.projects.migration.calls import NAMES, calls
-from gradhook.projects.migration.codegen import names_in_use
+from gradhook.projects.migration.codegen import claims_file, names_in_use, text_of
 from gradhook.projects.migration.fragments import Status, TestFile, Translation
 from gradhook.projects.migration.translate import translate
-from gradhook.projects.migration.writing import claims_file, text_of
 from gradhook.scan.files import absolute, list_files
-from gradhook.scan.parse import parse, read
-from gradhook.scan.prefilter import files_containing
+from gradhook.scan.parse import files_containing, parse, read
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,106 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from gradhook.projects.migration.fixtures import set_up
 from gradhook.projects.migration.fragments import Call, CannotMigrate, Fragments, TestFile
-from gradhook.projects.migration.variables import binds, free, parameters
+
+_Loops = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
+_Scopes = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda | _Loops
+_None = frozenset[str]()
+
+
+def free(node: ast.AST) -> set[str]:
+    """The names that a node reads and does not define in a scope of its own."""
+    return set(_reads(node, _None))
+
+
+def binds(statement: ast.AST) -> set[str]:
+    """The names that a statement binds in its own scope."""
+    return set(_stores(statement))
+
+
+def parameters(given: ast.arguments) -> list[str]:
+    """The names of all parameters of a function."""
+    every = (*given.posonlyargs, *given.args, given.vararg, *given.kwonlyargs, given.kwarg)
+    return [argument.arg for argument in every if argument]
+
+
+def _reads(node: ast.AST, own: frozenset[str]) -> Iterator[str]:
+    match node:
+        case ast.Name(id=name):
+            if not isinstance(node.ctx, ast.Store) and name not in own:
+                yield name
+        case ast.AugAssign(target=ast.Name(id=name)):
+            yield from {name} - own
+            yield from _reads(node.value, own)
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            outside = [*node.decorator_list, node.args, *([node.returns] if node.returns else [])]
+            yield from _all(outside, own)
+            yield from _all(node.body, own | {*parameters(node.args), *_all_stores(node.body), node.name})
+        case ast.Lambda():
+            yield from _reads(node.args, own)
+            yield from _reads(node.body, own | {*parameters(node.args)})
+        case ast.ClassDef():
+            yield from _all([*node.bases, *node.keywords, *node.decorator_list], own)
+            yield from _all(node.body, own | _all_stores(node.body) | {node.name})
+        case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
+            yield from _all(ast.iter_child_nodes(node), own | _all_stores(loop.target for loop in node.generators))
+        case _:
+            yield from _all(ast.iter_child_nodes(node), own)
+
+
+def _all(nodes: Iterable[ast.AST], own: frozenset[str] | set[str]) -> Iterator[str]:
+    for node in nodes:
+        yield from _reads(node, frozenset(own))
+
+
+def _stores(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.Name(id=name, ctx=ast.Store()) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            yield name
+        case ast.ClassDef(name=name):
+            yield name
+        case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+            yield from (alias.asname or alias.name.partition(".")[0] for alias in aliases)
+        case ast.ExceptHandler(name=str(name)):
+            yield name
+            yield from _all_stores(node.body)
+        case _ if not isinstance(node, _Scopes):
+            for child in ast.iter_child_nodes(node):
+                yield from _stores(child)
+
+
+def _all_stores(nodes: Iterable[ast.AST]) -> set[str]:
+    return {name for node in nodes for name in _stores(node)}
+
+
+_BEFORE = ("setUp", "setup_method", "setup")
+_Given = ast.Assign | ast.AnnAssign
+_SELF = 'self = type("Self", (), {})()'
+
+
+def set_up(owner: ast.ClassDef, users: Iterable[ast.AST]) -> list[ast.stmt]:
+    """The statements that set the attributes of ``self`` that the users read.
+
+    Raises:
+        CannotMigrate: it is not the method that runs before each test that gives it, in so many words.
+    """
+    method = next((node for node in owner.body if isinstance(node, ast.FunctionDef) and node.name in _BEFORE), None)
+    body = method.body if method else []
+    given = {name for statement in body if isinstance(statement, _Given) for name in _own(statement, ast.Store)}
+    read = {name for user in (*users, *body) for name in _own(user, ast.Load)}
+    if missing := read - given:
+        raise CannotMigrate(f"it needs the test's `self.{min(missing)}`")
+    return [*ast.parse(_SELF).body, *body]
+
+
+def _own(node: ast.AST, context: type[ast.expr_context]) -> set[str]:
+    """The attributes of ``self`` that a piece of code reads, or writes."""
+    found = (n for n in ast.walk(node) if isinstance(n, ast.Attribute) and isinstance(n.ctx, context))
+    return {n.attr for n in found if isinstance(n.value, ast.Name) and n.value.id == "self"}
+
 
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _BUILT_IN = frozenset(dir(builtins))

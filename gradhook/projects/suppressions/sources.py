@@ -9,8 +9,8 @@ from pathlib import Path
 
 from gradhook.config import Config
 from gradhook.scan import Scan
-from gradhook.scan.comments import Comment, comments
-from gradhook.scan.globs import excluder
+from gradhook.scan.files import excluder
+from gradhook.scan.parse import Comment, comments
 
 Location = tuple[str, int | None]
 """A path from the project's root, and a line."""

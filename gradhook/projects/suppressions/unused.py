@@ -9,7 +9,7 @@ from gradhook.model.results import TargetReport, Verdict
 from gradhook.model.rule_docs import codes
 from gradhook.projects.suppressions.sources import COULD_NOT_RUN, Suppressions, is_selected, is_specific
 from gradhook.scan import Scan
-from gradhook.scan.comments import Comment
+from gradhook.scan.parse import Comment
 
 _OF_THE_SCAN = ("GRD501", "GRD502")
 _UNUSED = "GRD503"

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradhook.numerics.finite_difference.noise import grain, motionless, spread, stuck
 from gradhook.numerics.finite_difference.richardson import StepTable
+from gradhook.numerics.finite_difference.scales import grain, motionless, spread, stuck
 
 Build = Callable[..., StepTable]
 

@@ -11,8 +11,8 @@ import pytest
 
 from gradhook.checks import grd101_forward, grd102_reverse, grd103_second_order, grd207_boundaries
 from gradhook.comparison.judge import Tolerance
-from gradhook.model.plots import Curve
 from gradhook.model.results import Outcome, Verdict
+from gradhook.model.trace import Curve
 from gradhook.numerics.autodiff.programs import Clock
 from gradhook.numerics.case import CheckCase, CheckOptions
 from gradhook.numerics.finite_difference.plot_data import LARGEST

@@ -11,7 +11,7 @@ import pytest
 
 from gradhook.comparison.probe import Label
 from gradhook.numerics.function import bind_arguments, flatten_function
-from gradhook.numerics.jaxpr.dependence import Dependence, dependence
+from gradhook.numerics.jaxpr.flows import Dependence, dependence
 from gradhook.numerics.sampling import generator
 
 PAIR = (0.5, 0.75)

@@ -17,10 +17,9 @@ from gradhook.annotations import Case, Raises
 from gradhook.annotations.inputs import Spec
 from gradhook.comparison.judge import Tolerance
 from gradhook.execution.worker.cases.jaxtyping import inputs_from_annotations
-from gradhook.execution.worker.cases.methods import on_instance
+from gradhook.execution.worker.cases.methods import SHAPES, dtypes, on_instance
 from gradhook.execution.worker.cases.option_expressions import evaluate, reference
 from gradhook.execution.worker.cases.specs import specs, with_domain
-from gradhook.execution.worker.cases.taken import SHAPES, dtypes
 from gradhook.model.errors import GradhookError
 from gradhook.model.results import CheckSettings
 from gradhook.numerics.case import CheckCase, CheckOptions

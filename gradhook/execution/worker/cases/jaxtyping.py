@@ -8,16 +8,57 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import re
 import types
 import typing
 from collections.abc import Mapping
 from typing import Any
 
 from gradhook.annotations.inputs import Spec, integers, key, normal
-from gradhook.execution.worker.cases.dimensions import Sizes, shape_of
 from gradhook.model.errors import GradhookError
-from gradhook.numerics.fixed_arguments import fixed_names
+from gradhook.numerics.function import fixed_names
 from gradhook.numerics.jaxpr.source import signature, user_function
+
+_FIRST = (3, 2)
+"""The sizes of the first names; a small axis is enough, but one of size 1 would broadcast in silence."""
+_FUNCTIONS = {"min": min, "max": max}
+
+
+class Sizes(dict[str, int]):
+    """The size of each name, chosen when it is first read; no two names have the same."""
+
+    def __missing__(self, name: str) -> int:
+        if name in _FUNCTIONS:
+            raise KeyError(name)  # eval then looks the name up in its globals
+        count = len(self)
+        self[name] = _FIRST[count] if count < len(_FIRST) else count + 2
+        return self[name]
+
+
+def shape_of(dimensions: str, sizes: Sizes) -> tuple[int, ...] | None:
+    """The sizes of all dimensions but ``...`` and ``*name``; ``None`` if one cannot be computed.
+
+    https://docs.kidger.site/jaxtyping/api/array/#shape
+    """
+    shape = []
+    for word in dimensions.split():
+        marks, name = re.match(r"([#*?]*)(.*)", word).groups()  # type: ignore[union-attr]
+        if name == "..." or "*" in marks:
+            continue
+        size = sizes[f"_{len(sizes)}"] if name.startswith("_") else _size(name.rpartition("=")[2], sizes)
+        if size is None or size < 0:
+            return None
+        shape.append(size)
+    return tuple(shape)
+
+
+def _size(text: str, sizes: Sizes) -> int | None:
+    try:
+        found = eval(text, {"__builtins__": _FUNCTIONS}, sizes)
+    except Exception:  # "{self.width}" is only known at the call
+        return None
+    return found if isinstance(found, int) else None
+
 
 UNKNOWN = object()
 _PREFERRED = ("float64", "complex128", "int32", "uint32")

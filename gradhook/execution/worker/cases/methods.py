@@ -1,4 +1,4 @@
-"""Supply the instance for a method whose arguments leave it out."""
+"""Supply the instance for a method, and the dtypes and shapes in which a custom rule is claimed to work."""
 
 from __future__ import annotations
 
@@ -92,3 +92,21 @@ def _shown(value: Any) -> str:
     if isinstance(value, Spec):
         return _DRAWN.get(value.kind, f"{value.kind}({', '.join(map(str, value.shape))})")
     return repr(value) if isinstance(value, (bool, int, float, complex, str)) else "…"
+
+
+DTYPES = ("float16", "bfloat16", "float32", "float64")
+SHAPES = ("any",)
+
+
+def dtypes(given: Any) -> tuple[str, ...]:
+    """The names of dtypes, which may be given as such or as ``jnp.bfloat16``.
+
+    Raises:
+        GradhookError: something else is given.
+    """
+    items = given.split(",") if isinstance(given, str) else given if isinstance(given, (list, tuple)) else [given]
+    names = [item.strip() if isinstance(item, str) else getattr(item, "__name__", str(item)) for item in items]
+    if given is not None and (not names or not set(names) <= set(DTYPES)):
+        text = f'dtypes names some of {", ".join(DTYPES)}, for example dtypes=("float32", "bfloat16")'
+        raise GradhookError(f"dtypes={given!r}", text)
+    return () if given is None else tuple(names)

@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
-from gradhook.execution.cache.fingerprints import UNKNOWN, is_foreign, is_installed, is_own, is_standard, seen
-from gradhook.execution.cache.installed import project
+from gradhook.execution.cache.fingerprints import UNKNOWN, is_foreign, is_installed, is_own, is_standard, project, seen
 
 _LISTING = ("os.listdir", "os.scandir")
 _IMPORTLIB = "<frozen importlib"

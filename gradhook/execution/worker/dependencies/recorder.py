@@ -13,13 +13,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gradhook.execution.cache import installed
+from gradhook.execution.cache import fingerprints
 from gradhook.execution.cache.fingerprints import UNKNOWN, build, content, is_foreign, is_installed, stamp
-from gradhook.execution.worker.dependencies import depends_on, import_statements, shadowing
-from gradhook.execution.worker.dependencies.environment_variables import names_read
+from gradhook.execution.worker.dependencies import import_graph, outside_inputs
 from gradhook.execution.worker.dependencies.import_graph import ImportGraph, build_graph, file_of, user_modules
 from gradhook.execution.worker.dependencies.mutated_modules import SETTING, ModuleMonitor
 from gradhook.execution.worker.dependencies.opened_files import FileAudit
+from gradhook.execution.worker.dependencies.outside_inputs import names_read
 from gradhook.model.protocol import DependencyReport, Job
 
 
@@ -39,8 +39,8 @@ class Recorder:
             GradhookError: ``depends_on`` is wrong.
         """
         self.audit.job = number
-        files = depends_on.files(options, base)
-        if patterns := depends_on.patterns(options):
+        files = outside_inputs.files(options, base)
+        if patterns := outside_inputs.patterns(options):
             self.patterns[number] = base, patterns, files
         for file in files:
             self.audit.record(file)
@@ -60,7 +60,7 @@ class Recorder:
         table = _Table(self.audit.files)
         beside: dict[str, set[int]] = defaultdict(set)
         for name, file in found.modules.items():
-            beside[file].update(table.row(path) for path in shadowing.files_before(name))
+            beside[file].update(table.row(path) for path in import_graph.files_before(name))
         rows = {
             str(number): sorted({row for file in files | common for row in (table.row(file), *beside[file])})
             for number, files in needs.items()
@@ -100,12 +100,12 @@ class Recorder:
         places = [os.path.abspath(place) for place in sys.path if place]  # noqa: PTH100
         files = sorted({file for name in [*sys.modules] if is_installed(file := file_of(name))})
         top = {name.partition(".")[0] for name in [*sys.modules]}
-        names = self.audit.asked.union(*(installed.owners(place, top) for place in places))
-        missing = [path for name in self.audit.sought for path in shadowing.files_for_missing(name)]
+        names = self.audit.asked.union(*(fingerprints.owners(place, top) for place in places))
+        missing = [path for name in self.audit.sought for path in import_graph.files_for_missing(name)]
         return {
             "rows": sorted({table.row(path) for path in missing}),
             "modules": [[file, self._build(file)] for file in files],
-            "sites": {place: installed.site(place, names) for place in places if os.path.isdir(place)},  # noqa: PTH112
+            "sites": {place: fingerprints.site(place, names) for place in places if os.path.isdir(place)},  # noqa: PTH112
             "names": sorted(names),
             "variables": sorted(self.variables),
         }
@@ -168,7 +168,7 @@ def _unopened(path: str) -> str:
 def _modules_named(options: Any) -> Iterator[str]:
     """The modules that texts in the configuration name, and their packages."""
     if isinstance(options, str):
-        yield from import_statements.prefixes(options.partition(":")[0].strip())
+        yield from import_graph.prefixes(options.partition(":")[0].strip())
     elif isinstance(options, Mapping):
         for value in options.values():
             yield from _modules_named(value)

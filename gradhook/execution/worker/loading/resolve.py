@@ -13,8 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from gradhook.annotations import Claim, registered
-from gradhook.execution.worker.loading.exports import MISSING, exported, name_of_value, plain, wraps
-from gradhook.execution.worker.loading.load import file_of
+from gradhook.execution.worker.loading.load import MISSING, exported, file_of, name_of_value, plain, wraps
 from gradhook.model.protocol import Job
 from gradhook.model.results import ClaimKind, Finding, Target, Verdict
 

@@ -1,11 +1,88 @@
-"""Versions, device and settings of a report."""
+"""Rows that several formats share: boundaries of a surrogate, weakened claims, versions and settings.
+
+The rows come from the note of GRD207: ``left | on | right of each boundary: x = 0.5: value 0 | 0 | 1, derivative
+1 | 1 | 1, closed``, several with ``; `` between. What does not look like that is shown as it is.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gradhook.model.report import Report
+from gradhook.model.report import Change, Notice, Report
+from gradhook.model.results import Outcome, TargetReport
+from gradhook.reporters.formatting import clean, one_line
+from gradhook.reporters.markdown import TEXT, code, row, table_head
+
+_CODE = "GRD207"
+_TITLE = "left | on | right of each boundary: "
+_THREE = r"([^|,\s]+) \| ([^|,\s]+) \| ([^|,\s]+)"
+_ROW = re.compile(rf"(.+): value {_THREE}, derivative {_THREE}(?:, (\w+))?")
+_SIDES = ("left", "on", "right")
+NAMES = ("at", *(f"value {s}" for s in _SIDES), *(f"derivative {s}" for s in _SIDES), "bound")
+HEAD = table_head(("surrogate", *NAMES))
+
+
+def boundary_rows(outcome: Outcome) -> Iterator[tuple[str, ...]]:
+    """The cells of ``NAMES`` for each boundary of one case."""
+    if outcome.code == _CODE and outcome.note:
+        for line in outcome.note.removeprefix(_TITLE).split("; "):
+            found = _ROW.fullmatch(line)
+            yield tuple(part or "" for part in found.groups()) if found else (line, *[""] * (len(NAMES) - 1))
+
+
+def boundary_markdown(report: TargetReport) -> str:
+    """The rows of all cases of a target; empty for a target without GRD207."""
+    return "".join(_rows(report))
+
+
+def _rows(report: TargetReport) -> Iterator[str]:
+    for outcome in report.outcomes:
+        case = f"<br>case {code(outcome.case)}" if outcome.case else ""
+        for cells in boundary_rows(outcome):
+            yield row((f"{code(report.target.name)}{case}", *(code(cell, TEXT) for cell in cells)))
+
+
+CODE = "GRD505"
+COLUMNS = ("kind", "what", "option", "before", "now", "place")
+_NOTHING = "nothing"
+_LONGEST = 60
+_ORDER = ("removed", "weakened", "changed")
+
+
+def rows(report: Report) -> Iterator[tuple[str, ...]]:
+    """One row for each change in the columns of ``COLUMNS``, the gravest first; long texts are cut."""
+    for change in sorted(report.against or (), key=lambda c: _ORDER.index(c.kind) if c.kind in _ORDER else 9):
+        yield tuple(map(_short, _cells(change)))
+
+
+def revision(report: Report) -> str:
+    """What was compared with."""
+    setting = report.settings.get("against")
+    return clean(str(setting.get("value"))) if isinstance(setting, dict) else "another revision"
+
+
+def other_notices(report: Report) -> tuple[Notice, ...]:
+    """The notices that are no row of this table."""
+    return tuple(n for n in report.notices if n.code != CODE or not report.against)
+
+
+def _cells(change: Change) -> tuple[str, ...]:
+    return (
+        change.kind,
+        change.subject,
+        change.what,
+        change.before or _NOTHING,
+        change.after or _NOTHING,
+        f"{change.path}:{change.line}",
+    )
+
+
+def _short(text: str) -> str:
+    text = one_line(text)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
 
 _PACKAGES = {"gradhook": "gradhook", "python": "Python", "jax": "jax", "jaxlib": "jaxlib", "numpy": "numpy"}
 

@@ -1,1 +1,0 @@
-"""Keep targets from affecting each other."""

@@ -1,1 +1,0 @@
-"""Collect what ``gradhook explain`` shows of a case."""
