@@ -65,7 +65,7 @@ def main() -> None:
 def measured(path: Path) -> dict[str, Any]:
     """CPU seconds by stage and by question, of everything that a worker does about a path."""
     from gradhook.execution import runner
-    from gradhook.execution.worker.main import main as worker
+    from gradhook.execution.worker.requests import main as worker
     from gradhook.model import protocol as wire
     from gradhook.projects import discovery
 

@@ -12,7 +12,7 @@ from typing import Any
 
 sys.path[0] = str(Path(__file__).resolve().parents[2])
 
-from gradhook.execution.worker import boot, main  # noqa: E402
+from gradhook.execution.worker import boot, requests  # noqa: E402
 from gradhook.model.results import CheckSettings, Finding, Outcome, OutcomeUpdate, Target, TargetReport, Verdict  # noqa: E402
 
 del sys.path[0]
@@ -45,4 +45,4 @@ def environment() -> Mapping[str, Any]:
 
 
 if __name__ == "__main__":
-    boot.serve(lambda request, send, receive: main.main(request, send, receive, lambda: (examine, environment)))
+    boot.serve(lambda request, send, receive: requests.main(request, send, receive, lambda: (examine, environment)))

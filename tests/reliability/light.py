@@ -45,9 +45,9 @@ def environment() -> Mapping[str, Any]:
 
 
 def as_worker() -> None:
-    from gradhook.execution.worker import boot, main
+    from gradhook.execution.worker import boot, requests
 
-    boot.serve(lambda request, send, receive: main.main(request, send, receive, lambda: (examine, environment)))
+    boot.serve(lambda request, send, receive: requests.main(request, send, receive, lambda: (examine, environment)))
 
 
 def as_command() -> None:

@@ -96,7 +96,7 @@ def thief():
 @pytest.mark.parametrize(
     "patch",
     [
-        "import gradhook.execution.worker.main as m; m.stopped = lambda *a: None",
+        "import gradhook.execution.worker.requests as m; m.stopped = lambda *a: None",
         "import gradhook.model.results as m; m.Verdict = None",
         "import gradhook.model.results as m; m.worst = lambda verdicts: m.Verdict.PASS",
         "import gradhook.model.results as m; m.TargetReport.__init__ = lambda *a, **k: None",

@@ -17,6 +17,8 @@ def examine(subject, target, options, settings, announce):
 """
 ENVIRONMENT = """
 import importlib.util, sys
+def counted(examine):
+    return examine
 def environment():
     names = ("gradhook", "neighbour", "boot", "faults", "examine")
     return {"visible": [name for name in names if importlib.util.find_spec(name)], "click": "click" in sys.modules}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def serve(main: Main | None = None) -> None:
-    """Read the request, answer it through ``main`` (``worker.main.main``), and end the process."""
+    """Read the request, answer it through ``main`` (``worker.requests.main``), and end the process."""
     channel = _redirect()
     _make_importable()
     orders = os.fdopen(spare_descriptor(0), "rb")  # sys.stdin would keep what was read in its buffer
@@ -31,9 +31,9 @@ def serve(main: Main | None = None) -> None:
     request = receive()
     _prepare_for_end()
     if main is None:
-        from gradhook.execution.worker import main as own
+        from gradhook.execution.worker import requests
 
-        main = own.main
+        main = requests.main
     main(request, send, receive)
     os._exit(0)  # not sys.exit: threads and exit handlers of user code must not delay the end
 
