@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 
-from gradhook.projects.migration import calls, codegen
-from gradhook.projects.migration.calls import CallArguments, imports
+from gradhook.projects.migration import codegen
+from gradhook.projects.migration.calls import CallArguments, assigned, imports, needs_no_rule, options
+from gradhook.projects.migration.calls import arguments as arguments_of
 from gradhook.projects.migration.fragments import Call, CannotMigrate, Status, TestFile, Translation
 from gradhook.projects.migration.slicing import fragments_of
 
@@ -20,7 +21,7 @@ def translate(call: Call, test: TestFile, taken: set[str], *, tolerances: bool) 
     if reason := call.foreign or _why_not_checked(call):
         return Translation(call.node.lineno, call.title, Status.LEFT_ALONE, reason)
     try:
-        arguments = calls.arguments(call)
+        arguments = arguments_of(call)
     except CannotMigrate as error:
         return Translation(call.node.lineno, call.title, Status.BY_HAND, str(error), "gradcheck(args=(...,))(...)")
     try:
@@ -50,7 +51,7 @@ def _claim(call: Call, arguments: CallArguments, test: TestFile, taken: set[str]
     Raises:
         CannotMigrate: it depends on something that is only known at run time.
     """
-    words, notes = calls.options(call, arguments, tolerances=tolerances)
+    words, notes = options(call, arguments, tolerances=tolerances)
     if "rule" in arguments.by_name:
         _refuse_rule(call, arguments, test)
     wanted = [arguments.by_name[name] for name in ("atol", "rtol", "eps") if tolerances and name in arguments.by_name]
@@ -73,8 +74,8 @@ def _claim(call: Call, arguments: CallArguments, test: TestFile, taken: set[str]
 def _refuse_rule(call: Call, arguments: CallArguments, test: TestFile) -> None:
     rule = arguments.by_name["rule"]
     if isinstance(rule, ast.Name):
-        rule = calls.assigned(rule.id, call) or rule
-    if not calls.needs_no_rule(call, arguments, rule, imports(test.tree)):
+        rule = assigned(rule.id, call) or rule
+    if not needs_no_rule(call, arguments, rule, imports(test.tree)):
         own = ast.unparse(arguments.by_name["rule"])
         raise CannotMigrate(f"it checks a rule of its own, `{own}`: give it to jax.custom_{call.kind[-3:]}")
 
@@ -82,7 +83,7 @@ def _refuse_rule(call: Call, arguments: CallArguments, test: TestFile) -> None:
 def _suggestion(call: Call, arguments: CallArguments, tolerances: bool) -> str:
     """One line of valid Python in which the unknown names remain."""
     try:
-        words, _ = calls.options(call, arguments, tolerances=tolerances)
+        words, _ = options(call, arguments, tolerances=tolerances)
     except CannotMigrate:
         given = {name: arguments.by_name[name] for name in ("order", "modes") if name in arguments.by_name}
         words = [f"{name}={ast.unparse(value)}" for name, value in given.items()]
