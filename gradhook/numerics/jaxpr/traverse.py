@@ -24,8 +24,10 @@ RULES = ("custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr", "call_hi
 CALLS = ("jit", "pjit", "closed_call", "core_call", "remat2", "checkpoint", *RULES, "custom_lin")
 """Equations that run the one jaxpr inside on their own inputs."""
 STOP = "stop_gradient"
+_GRADIENT = "jax/_src/custom_derivatives.py"
+"""Where the wrapper of ``custom_gradient`` is defined; since JAX 0.12 it has the name of the user's function."""
 _WRAPPERS = {
-    ("jax/_src/custom_derivatives.py", "wrapped_fun"),
+    (_GRADIENT, "wrapped_fun"),
     ("equinox/_ad.py", "fn_wrapped"),
     ("equinox/_ad.py", "fn_wrapper"),
 }
@@ -107,7 +109,9 @@ def definition(jaxpr: Any) -> tuple[str, str, int]:
     name, _, where = text.rpartition(" at ")
     path, _, line = where.rpartition(":")
     own = (name, path, int(line)) if line.isdigit() else (text, "", 0)
-    return (_wrapped(jaxpr) or (("custom_gradient", "", 0) if of_jax(path) else own)) if _wraps(path, name) else own
+    if not _wraps(path, name) and not path.replace("\\", "/").endswith(_GRADIENT):
+        return own
+    return _wrapped(jaxpr) or (("custom_gradient", "", 0) if of_jax(path) else own)
 
 
 def _wraps(path: str, name: str) -> bool:
