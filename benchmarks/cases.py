@@ -1,4 +1,4 @@
-"""Does every case of ``tests/corpus`` get the verdict that it deserves, and what does ``check_grads`` say to it?
+"""Judge every case of ``tests/corpus``, and ask ``check_grads`` about it.
 
 The files are projects' code with annotations; ``EXPECT`` in each says by function which verdict is right.
 """

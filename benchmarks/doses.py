@@ -1,4 +1,4 @@
-"""How is a derivative made wrong by a chosen amount, without compiling anything anew for the next amount?"""
+"""Make a derivative wrong by a chosen amount, without compiling anything anew for the next amount."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the error bar of a measured derivative hold? Functions with known derivatives, at all scales, say how often.
+"""Count how often the error bar of a measured derivative holds, of functions with known derivatives at all scales.
 
     python benchmarks/error_bar.py [TRIALS] [SEED]
 

@@ -1,4 +1,4 @@
-"""Are verdicts right about random programs, element by element? Derivatives in 60 digits say so.
+"""Compare verdicts on random programs, element by element, with derivatives in 60 digits.
 
     python benchmarks/fuzz_verdicts.py [COUNT] [SEED] [--jobs N] [--time SECONDS] [--shrink FINDS] [--show NUMBER]
 

@@ -1,4 +1,4 @@
-"""Does hostile input crash gradhook, lose a claim, or pass for something better? Counts say how often that was tried.
+"""Count how often hostile input crashes gradhook, loses a claim, or passes for something better.
 
     python benchmarks/fuzzing.py [COUNT] [SEED]
 

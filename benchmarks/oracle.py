@@ -1,4 +1,4 @@
-"""What are the true first and second derivatives, by mpmath?
+"""True first and second derivatives, by mpmath.
 
 Differences of a twin function in so many digits that the result is exact to far more than a float64 holds.
 """

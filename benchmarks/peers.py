@@ -1,4 +1,4 @@
-"""On real faults and on right functions, who is mistaken: gradhook, or ``jax.test_util.check_grads``?
+"""Compare gradhook and ``jax.test_util.check_grads`` on real faults and on right functions.
 
     python benchmarks/peers.py [-k NAME] [--seed N]
 

@@ -1,4 +1,4 @@
-"""Is each element of a claim right, is its verdict, and does the error bar of its measurement hold?"""
+"""Prove each element of a claim, its verdict, and the error bar of its measurement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does ``docs/reliability.md`` promise, how often was it tried, and how often was it broken?
+"""Count how often each promise of ``docs/reliability.md`` was tried, and how often it was broken.
 
     python benchmarks/reliability.py            the table
     python benchmarks/reliability.py --write    the table, into docs/reliability.md

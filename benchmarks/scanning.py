@@ -1,4 +1,4 @@
-"""What does gradhook say about the derivatives of JAX's public functions, and is it right?"""
+"""Check the derivatives of JAX's public functions, and whether the answers are right."""
 
 from __future__ import annotations
 

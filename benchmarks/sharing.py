@@ -1,4 +1,4 @@
-"""How do the points of one function share compiled programs?
+"""Share compiled programs between the points of one function.
 
 Every point of a function has the same shapes, so one set of programs serves them all; compiling is what a scan costs.
 """

@@ -1,4 +1,4 @@
-"""How long does ``gradhook check`` take beside ``check_grads``, and beside the least that any checker has to do?
+"""Time ``gradhook check`` beside ``check_grads``, and beside the least that any checker has to do.
 
     python benchmarks/speed.py [--part pairs|alone|targets|sizes|all] [--rounds N]
 

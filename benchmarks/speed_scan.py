@@ -1,4 +1,4 @@
-"""What does gradhook cost where there is nothing to do?
+"""Time a run where there is nothing to do.
 
     python benchmarks/speed_scan.py [ROUNDS]
 

@@ -1,4 +1,4 @@
-"""How much faster are two shards in two processes than the whole in one, and do they come to the same report?
+"""Time two shards in two processes beside the whole in one, and compare their reports.
 
     python benchmarks/speed_shards.py [ROUNDS]
 

@@ -1,4 +1,4 @@
-"""How much of a run does the cache save: when nothing has changed, and when one file of many has?
+"""Time how much of a run the cache saves, when nothing has changed and when one file of many has.
 
     python benchmarks/speed_warm.py [ROUNDS]
 

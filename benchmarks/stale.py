@@ -1,4 +1,4 @@
-"""Is the cache ever wrong, and how often does it check again what it need not?
+"""Edit a project at random, and count kept answers that are stale and rechecks that were needless.
 
     python benchmarks/stale.py [EDITS] [SEED]
 

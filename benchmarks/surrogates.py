@@ -1,4 +1,4 @@
-"""What does the whole contract of a surrogate cost beside its first-order check? The goal: at most three times as much.
+"""Time the whole contract of a surrogate beside its first-order check. The goal: at most three times as much.
 
 python benchmarks/surrogates.py [repetitions]
 """

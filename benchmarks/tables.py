@@ -1,4 +1,4 @@
-"""How do the results of the scan and of the mutants read?"""
+"""Results of the scan and of the mutants as tables."""
 
 from __future__ import annotations
 

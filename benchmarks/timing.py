@@ -1,4 +1,4 @@
-"""How long does a command take as a whole process, and how much memory do it and its children hold at most?"""
+"""Time a command as a whole process, with the most memory that it and its children hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Can gradhook's verdicts be relied on? JAX's public functions, mutants of them, and a corpus of real faults say so.
+"""Judge JAX's public functions, mutants of them, and a corpus of real faults.
 
     python benchmarks/verdicts.py [--part scan|mutants|corpus|all] [-k NAME] [--tolerances] [-j PROCESSES]
 

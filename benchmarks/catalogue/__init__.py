@@ -1,4 +1,4 @@
-"""Which public functions of JAX are scanned, at which points, and what is the right answer at each?"""
+"""The public functions of JAX that are scanned, at which points, with the right answer at each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does the catalogue say about one function?"""
+"""What the catalogue says about one function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a JSON document become hostile: by its structure, or by its text?"""
+"""Make a JSON document hostile, by its structure or by its text."""
 
 from __future__ import annotations
 

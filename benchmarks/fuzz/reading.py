@@ -1,4 +1,4 @@
-"""Do our own readers survive what others may have written, and take nothing for better than it is?"""
+"""Feed readers of messages, reports, settings and cache entries what others may have written."""
 
 from __future__ import annotations
 

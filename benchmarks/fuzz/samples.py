@@ -61,7 +61,7 @@ MESSAGES = tuple(
         Request("/root", ("/root",), (Job(0, _answer("f", Verdict.PASS).target, {"args": ["1.0"]}),)),
         Hello({"jax": "0.10.2"}), Began(0, "args", 3), Answered(0, _answer("f", Verdict.FAIL), 9),
         Discovered(Job(1, _answer("g", Verdict.PASS).target)), Bye(True),
-        DependencyReport((("/root/a.py", "1", "2"),), {"0": [0]}, {}, {"rows": [0]}),
+        DependencyReport((("/project/a.py", "1", "2"),), {"0": [0]}, {}, {"rows": [0]}),
     )
 )  # fmt: skip
 REPORTS = tuple(

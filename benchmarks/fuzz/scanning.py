@@ -1,4 +1,4 @@
-"""Does the scanner survive this file, and does it report every annotation in it?"""
+"""Scan a hostile file, and compare with every annotation in it."""
 
 from __future__ import annotations
 

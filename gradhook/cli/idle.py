@@ -12,13 +12,13 @@ import subprocess
 from collections.abc import Collection, Sequence
 
 WORDS = ("gradhook", "gradcheck", "surrogate", "custom_jvp", "custom_vjp", "custom_gradient")
-"""What every file with anything of ours mentions (``scan.sifting``)."""
+"""What every file with anything of ours mentions (``scan.names``)."""
 _SETTINGS = ("pyproject.toml", "gradhook.toml")
 _GIT = ("git", "-c", "grep.fullName=false")
 _GREP = ("grep", "--no-recurse-submodules", "--no-color", "--untracked", "-q", "-F")
 _LIST = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
 _ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY")
-"""What a hook sets for the repository of the commit (``scan.git``)."""
+"""What a hook sets for the repository of the commit (``scan.files``)."""
 _SIGNS = ("pyvenv.cfg", "conda-meta", "gradhook.toml")
 """What makes a folder special: an environment, a project with settings."""
 

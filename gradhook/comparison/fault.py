@@ -73,16 +73,16 @@ def fault(numbers: Numbers, leaf: str, output: str) -> str:
     part = numbers.part(leaf, output)
     if not part.wrong.any() or not np.isfinite(part.claimed[part.wrong] + part.reference[part.wrong]).all():
         return ""
-    if other := _exchanged(numbers, leaf, output):
+    if other := _exchanged(part, numbers, leaf, output):
         one, two = sorted((leaf, other), key=numbers.leaves.index)
         return f"the derivatives of {one} and {two} are exchanged"
     if factor := _factor(part):
         return _of_factor(*factor, part)
     if _is_transposed(part):
         return "transposed: each element is what its mirror image should be"
-    if other := _another(numbers, leaf, output):
+    if other := _another(part, numbers, leaf, output):
         return f"this is the derivative of {other}"
-    return _lost(numbers, leaf, output) or _offset(part)
+    return _lost(part, numbers, leaf, output) or _offset(part)
 
 
 def _of_factor(factor: float, text: str, part: Numbers) -> str:
@@ -184,21 +184,20 @@ def _is_transposed(part: Numbers) -> bool:
     return mirror is not None and int(part.wrong.sum()) > 1 and _are(part.claimed, mirror[0], part.bar + mirror[1])
 
 
-def _twins(numbers: Numbers, leaf: str, output: str) -> Iterator[tuple[str, Numbers]]:
+def _twins(part: Numbers, numbers: Numbers, leaf: str, output: str) -> Iterator[tuple[str, Numbers]]:
     """The other leaves of the same shape."""
     if leaf not in numbers.leaves:
         return
-    own = [(label.index, label.part) for label in numbers.part(leaf, output).inputs]
+    own = [(label.index, label.part) for label in part.inputs]
     for other in numbers.leaves:
-        part = numbers.part(other, output)
-        if other != leaf and [(label.index, label.part) for label in part.inputs] == own:
-            yield other, part
+        twin = numbers.part(other, output)
+        if other != leaf and [(label.index, label.part) for label in twin.inputs] == own:
+            yield other, twin
 
 
-def _exchanged(numbers: Numbers, leaf: str, output: str) -> str:
+def _exchanged(part: Numbers, numbers: Numbers, leaf: str, output: str) -> str:
     """The leaf whose derivative and this leaf's are exchanged; empty if there is none."""
-    part = numbers.part(leaf, output)
-    for other, twin in _twins(numbers, leaf, output):
+    for other, twin in _twins(part, numbers, leaf, output):
         bar = part.bar + twin.bar
         crossed = _are(part.claimed, twin.reference, bar) and _are(twin.claimed, part.reference, bar)
         same = _are(part.reference, -twin.reference, bar)  # then two wrong signs are the simpler explanation
@@ -207,18 +206,16 @@ def _exchanged(numbers: Numbers, leaf: str, output: str) -> str:
     return ""
 
 
-def _another(numbers: Numbers, leaf: str, output: str) -> str:
+def _another(part: Numbers, numbers: Numbers, leaf: str, output: str) -> str:
     """The leaf whose derivative is claimed for this leaf; empty if there is none."""
-    part = numbers.part(leaf, output)
     if _distinct(part.claimed[part.wrong]) < 2:
         return ""
-    twins = _twins(numbers, leaf, output)
+    twins = _twins(part, numbers, leaf, output)
     return next((other for other, twin in twins if _are(part.claimed, twin.reference, part.bar + twin.bar)), "")
 
 
-def _lost(numbers: Numbers, leaf: str, output: str) -> str:
+def _lost(part: Numbers, numbers: Numbers, leaf: str, output: str) -> str:
     """A sentence if all claims of this leaf, and of no other, are 0; else empty."""
-    part = numbers.part(leaf, output)
     if part.claimed.any():
         return ""
     others = [numbers.part(other, output) for other in numbers.leaves if other != leaf]

@@ -1,7 +1,9 @@
-"""The error that ends a command with a message and a remedy."""
+"""The error that ends a command, exceptions in words, and the folders that hold no code of the user's."""
 
 from __future__ import annotations
 
+INSTALLED = frozenset({"site-packages", "dist-packages"})
+"""Folders of installed packages: a place in one of them is not in the user's own code."""
 LONGEST = 8000
 """Characters of an exception's own message that are kept; the rest of a longer one is counted."""
 

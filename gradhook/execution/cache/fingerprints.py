@@ -15,11 +15,12 @@ from collections.abc import Collection, Iterable
 from functools import cache
 from typing import Any
 
+from gradhook.model.errors import INSTALLED
+
 LARGE = 16 * 2**20
 """From so many bytes on a file is known by its state on the disk; reading it would cost more than it is worth."""
 UNKNOWN = "?"
 """The content of what could not be read, which is like nothing else, not even itself."""
-_INSTALLED = frozenset({"site-packages", "dist-packages"})
 _DEVICES = ("/proc/", "/sys/", "/dev/")
 _OWN = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH100, PTH120
 
@@ -101,7 +102,7 @@ def is_own(path: str) -> bool:
 
 def is_installed(path: str) -> bool:
     """Whether a file lies where installers put distributions."""
-    return not _INSTALLED.isdisjoint(path.replace("\\", "/").split("/"))
+    return not INSTALLED.isdisjoint(path.replace("\\", "/").split("/"))
 
 
 @cache

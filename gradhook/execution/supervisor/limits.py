@@ -22,6 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from gradhook.model.errors import INSTALLED
 from gradhook.model.results import Finding, Outcome, OutcomeUpdate, Target, TargetReport, Verdict, gravest_first
 
 MEGABYTE = 1_000_000
@@ -132,7 +133,6 @@ def _carrying(entry: bytes, proc: Path) -> Iterator[int]:
 _FRAME = re.compile(r'^  File "(.+)", line (\d+) in ', re.MULTILINE)
 _STACK = "(most recent call first)"
 _PACKAGE = Path(__file__).resolve().parents[2]
-_FOREIGN = frozenset({"site-packages", "dist-packages"})
 
 
 def timed_out(target: Target, stage: str, seconds: float, output: str) -> Finding:
@@ -219,6 +219,6 @@ def _place(target: Target, output: str) -> tuple[str, int]:
     _, found, stack = output.rpartition(_STACK)
     for file, line in _FRAME.findall(stack if found else ""):
         path = Path(file).resolve()
-        if path.is_relative_to(root) and _FOREIGN.isdisjoint(path.parts) and not path.is_relative_to(_PACKAGE):
+        if path.is_relative_to(root) and INSTALLED.isdisjoint(path.parts) and not path.is_relative_to(_PACKAGE):
             return path.relative_to(root).as_posix(), int(line)
     return target.path, target.line

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 
 from gradhook.annotations import case, gradcheck, raises, surrogate
-from gradhook.model.errors import in_words
+from gradhook.model.errors import INSTALLED, in_words
 from gradhook.model.results import Finding, Target, TargetReport, Verdict
 
 _SHOWN = 3
@@ -35,7 +35,6 @@ _DOING = {
 _PACKAGE = Path(__file__).resolve().parents[2]
 _GROUND = frozenset({"jax", "jaxlib", "numpy", "ml_dtypes"})
 _STANDARD = os.path.realpath(sysconfig.get_path("stdlib"))
-_FOREIGN = frozenset({"site-packages", "dist-packages"})
 
 
 def fault(code: str, error: BaseException, root: Path, *, case: str | None = None, help: str = "") -> Finding:
@@ -88,14 +87,14 @@ def relative(file: str, root: Path) -> str:
 def is_installed(file: str) -> bool:
     """Whether a file is a library's, Python's or gradhook's, or is no file on disk."""
     path = Path(os.path.realpath(file))
-    installed = not _FOREIGN.isdisjoint(path.parts) or path.is_relative_to(_STANDARD) or path.is_relative_to(_PACKAGE)
+    installed = not INSTALLED.isdisjoint(path.parts) or path.is_relative_to(_STANDARD) or path.is_relative_to(_PACKAGE)
     return installed or file.startswith("<frozen")
 
 
 def is_library(file: str) -> bool:
     """Whether a file is an installed library's, other than JAX, NumPy and the like."""
     path = Path(os.path.realpath(file)) if file else Path()
-    return not _FOREIGN.isdisjoint(path.parts) and _GROUND.isdisjoint(path.parts)
+    return not INSTALLED.isdisjoint(path.parts) and _GROUND.isdisjoint(path.parts)
 
 
 def show(error: BaseException, root: Path) -> None:
@@ -116,14 +115,14 @@ def _frames(start: TracebackType | None) -> list[tuple[str, int]]:
 def _own(file: str, root: Path) -> bool:
     """Whether a file is the project's: below its root, in no environment, and not gradhook's."""
     path = Path(os.path.realpath(file))
-    inside = path.is_relative_to(os.path.realpath(root)) and _FOREIGN.isdisjoint(path.parts)
+    inside = path.is_relative_to(os.path.realpath(root)) and INSTALLED.isdisjoint(path.parts)
     return inside and not file.startswith("<") and not path.is_relative_to(_PACKAGE)
 
 
 def _foreign(file: str) -> bool:
     """Whether a file is a library's: not gradhook's, JAX's, NumPy's or Python's."""
     path = Path(os.path.realpath(file))
-    installed = not _FOREIGN.isdisjoint(path.parts)
+    installed = not INSTALLED.isdisjoint(path.parts)
     standard = path.is_relative_to(_STANDARD) and not installed
     ground = standard or (installed and not _GROUND.isdisjoint(path.parts))
     return not ground and not path.is_relative_to(_PACKAGE) and not file.startswith("<")

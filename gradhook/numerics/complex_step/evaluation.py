@@ -26,6 +26,7 @@ from gradhook.numerics.complex_step.stepped import (
     PLAIN,
     Rounding,
     Stepped,
+    are_whole,
     called,
     imag,
     is_stepped,
@@ -105,7 +106,7 @@ class Evaluation:
         if name in _EXACT:
             return results
         if name in _COUNTS and equation.outvars[0].aval.dtype == np.float64:
-            return [jnp.where(_counts(values), results[0], self.rounding.off(results[0]))]
+            return [jnp.where(are_whole(*values), results[0], self.rounding.off(results[0]))]
         short = name in ("mul", "div", "integer_pow")
         return [self.rounding.off(y, 1.0, short) if hasattr(y, "dtype") else y for y in results]
 
@@ -167,11 +168,6 @@ class Evaluation:
 
 def _value(atom: Any, values: dict[Any, Any]) -> Any:
     return np.asarray(atom.val, atom.aval.dtype) if traverse.is_literal(atom) else values[atom]
-
-
-def _counts(values: Sequence[Any]) -> Any:
-    """Whether all operands are whole numbers."""
-    return jnp.stack([jnp.all(value == jnp.floor(value)) for value in values]).all()
 
 
 def _as(values: Sequence[Any], active: Sequence[bool]) -> list[Any]:

@@ -83,6 +83,11 @@ def imag(value: Any) -> Any:
     return value.imag if isinstance(value, Stepped) else jnp.zeros(np.shape(value), tangent_dtype(value))
 
 
+def are_whole(*arrays: Any) -> Any:
+    """Whether all numbers of all arrays are whole, so that their sums and products are exact."""
+    return jnp.stack([jnp.all(array == jnp.round(array)) for array in arrays]).all()
+
+
 def is_stepped(value: Any) -> bool:
     """Whether a value depends on the input."""
     return isinstance(value, Stepped)

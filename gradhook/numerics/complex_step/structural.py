@@ -13,7 +13,7 @@ import numpy as np
 from jax import lax
 
 from gradhook.numerics.complex_step.elementwise import Rule
-from gradhook.numerics.complex_step.stepped import Rounding, Stepped, imag, is_stepped, nowhere, real, spoilt
+from gradhook.numerics.complex_step.stepped import Rounding, Stepped, are_whole, imag, is_stepped, nowhere, real, spoilt
 from gradhook.numerics.jaxpr import traverse
 
 
@@ -130,7 +130,7 @@ def total(rounding: Rounding, equation: Any, values: list[Any]) -> list[Any]:
     """
     given = [real(value) for value in values]
     values = _rounded(rounding, values, 0, float(_terms(equation)))
-    whole = equation.primitive.name != "fft" and jnp.all(given[0] == jnp.round(given[0]))
+    whole = equation.primitive.name != "fft" and are_whole(given[0])
     results = traverse.bind(equation, [jnp.where(whole, given[0], real(values[0])), *given[1:]])
     changes = traverse.bind(equation, [imag(value) for value in values])
     return [Stepped(result, change) for result, change in zip(results, changes, strict=True)]

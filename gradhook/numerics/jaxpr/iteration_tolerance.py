@@ -21,10 +21,10 @@ from gradhook.numerics.autodiff.derivatives import Differentiator, along
 from gradhook.numerics.autodiff.programs import Programs, timed
 from gradhook.numerics.autodiff.witnesses import program
 from gradhook.numerics.finite_difference import adaptive
+from gradhook.numerics.function import FlatFunction
 from gradhook.numerics.jaxpr import traverse
 from gradhook.numerics.jaxpr.flows import Dependence
 from gradhook.numerics.jaxpr.stop_tolerance import Stop, stop_of, stops
-from gradhook.numerics.jaxpr.traverse import equations
 
 TIMES, LEAST, MOST = 4, 8, 20_000
 """A loop is run on for four times the steps that it took, and some more, but not for ever."""
@@ -172,16 +172,29 @@ def claims_open(differentiator: Differentiator, path: tuple[Mode, ...]) -> float
     found = 0.0
     for mode in differentiator.modes if differentiator.held.traceable else ():
         try:
-            loops = [e.params["cond_jaxpr"] for e in equations(asked[mode]()) if stops(e)]
+            loops = [e.params["cond_jaxpr"] for e in traverse.equations(asked[mode]()) if stops(e)]
         except Exception:  # a mode that the function lacks claims nothing
             continue
         found = max([found, *(_half_of_the_digits(stop_of(condition, ())) for condition in loops)])
     return found
 
 
+def derivative_stops(held: FlatFunction, mode: Mode) -> bool:
+    """Whether a loop in the program of a derivative stops at a tolerance; False where that cannot be traced."""
+    if not held.traceable:
+        return False
+    x, w = np.zeros(held.inputs.size), np.zeros(held.outputs.size)
+    forward = lambda x, w: jax.jvp(held.call, (x,), (x,))  # noqa: E731
+    reverse = lambda x, w: jax.vjp(held.call, x)[1](w)  # noqa: E731
+    try:
+        return has_stops(jax.make_jaxpr(forward if mode == "fwd" else reverse)(x, w))
+    except Exception:  # the run of the mode itself reports the error
+        return False
+
+
 def loops_in(jaxpr: Any) -> float:
     """The relative error from loops in any program: a derivative may have loops that its function lacks."""
-    return LOOP if any(stops(equation) for equation in equations(jaxpr)) else 0.0
+    return LOOP if has_stops(jaxpr) else 0.0
 
 
 def further(differentiator: Differentiator, path: tuple[Mode, ...], mode: Mode) -> ContinuedIteration | None:
@@ -207,17 +220,20 @@ def further(differentiator: Differentiator, path: tuple[Mode, ...], mode: Mode) 
 
 def _may_be_done(differentiator: Differentiator, path: tuple[Mode, ...], mode: Mode) -> Flags:
     """True where a loop that running on does not change has converged, unless its tolerance is loose."""
-    comparison, found = differentiator.comparison(path), differentiator.dependence
-    assert not isinstance(comparison, DerivativeError)
-    read = found.largest(iteration_error(found), path, comparison.input_labels, comparison.column_labels(mode))
+    read = _by_element(differentiator, path, mode, iteration_error(differentiator.dependence))
     return np.asarray((read <= TIGHT) | (read == LOOP))
 
 
 def _left_alone(differentiator: Differentiator, path: tuple[Mode, ...], mode: Mode) -> Flags:
-    comparison, found = differentiator.comparison(path), differentiator.dependence
+    return np.asarray(_by_element(differentiator, path, mode, mapped(differentiator.dependence)) > 0)
+
+
+def _by_element(differentiator: Differentiator, path: tuple[Mode, ...], mode: Mode, of: Array) -> Array:
+    """Numbers of pairs of leaves, for each element of a comparison."""
+    comparison = differentiator.comparison(path)
     assert not isinstance(comparison, DerivativeError)
-    still = found.largest(mapped(found), path, comparison.input_labels, comparison.column_labels(mode))
-    return np.asarray(still > 0)
+    labels = comparison.input_labels, comparison.column_labels(mode)
+    return differentiator.dependence.largest(of, path, *labels)
 
 
 def _measured(differentiator: Differentiator, path: tuple[Mode, ...], columns: slice) -> Any:

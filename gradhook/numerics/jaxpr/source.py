@@ -13,10 +13,15 @@ from typing import Any
 import jax
 import jax.custom_derivatives
 
+from gradhook.model.errors import INSTALLED
+
 OURS = str(Path(__file__).parents[2])
 JAX = str(Path(jax.__file__).parent)
+CUSTOM_GRADIENT = jax.custom_derivatives.custom_gradient.__code__.co_filename
+"""The file that defines the wrapper of ``custom_gradient``; since JAX 0.12 it has the name of the user's function."""
 _STANDARD = sysconfig.get_path("stdlib")
-_INSTALLED = frozenset({"site-packages", "dist-packages"})
+_EQUINOX_RULES = ("filter_custom_jvp", "filter_custom_vjp")
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 Place = tuple[str, int]
 
@@ -29,7 +34,7 @@ def of_jax(path: str) -> bool:
 @lru_cache(maxsize=4096)
 def is_installed(path: str) -> bool:
     """Whether a file came with an installed library or with Python itself."""
-    return not _INSTALLED.isdisjoint(Path(path).parts) or path.startswith(_STANDARD)
+    return not INSTALLED.isdisjoint(Path(path).parts) or path.startswith(_STANDARD)
 
 
 def users(places: Iterable[Place]) -> Place:
@@ -38,18 +43,13 @@ def users(places: Iterable[Place]) -> Place:
     return next((place for place in others if not is_installed(place[0])), others[0] if others else ("", 0))
 
 
-_EQUINOX_RULES = ("filter_custom_jvp", "filter_custom_vjp")
-_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-_GRADIENTS = jax.custom_derivatives.custom_gradient.__code__.co_filename
-
-
 def user_function(function: Any) -> Any:
     """The innermost function; that of ``custom_gradient`` is found in the wrapper's closure."""
     found = unwrap(function)
     while isinstance(found, partial) or equinox_rule(found) is not None:
         found = unwrap(found.func if isinstance(found, partial) else _under(found))
     code = getattr(found, "__code__", None)
-    if code is None or code.co_filename != _GRADIENTS or "fun" not in code.co_freevars:
+    if code is None or code.co_filename != CUSTOM_GRADIENT or "fun" not in code.co_freevars:
         return found
     return user_function(found.__closure__[code.co_freevars.index("fun")].cell_contents)
 

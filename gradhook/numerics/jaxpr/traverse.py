@@ -16,18 +16,16 @@ from typing import Any
 import jax
 from jax.extend.core import jaxpr_as_fun
 
+from gradhook.numerics.jaxpr.source import CUSTOM_GRADIENT, users
 from gradhook.numerics.jaxpr.source import Place as Place
 from gradhook.numerics.jaxpr.source import of_jax as of_jax
-from gradhook.numerics.jaxpr.source import users
 
 RULES = ("custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr", "call_hi_primitive")
 CALLS = ("jit", "pjit", "closed_call", "core_call", "remat2", "checkpoint", *RULES, "custom_lin")
 """Equations that run the one jaxpr inside on their own inputs."""
 STOP = "stop_gradient"
-_GRADIENT = "jax/_src/custom_derivatives.py"
-"""Where the wrapper of ``custom_gradient`` is defined; since JAX 0.12 it has the name of the user's function."""
 _WRAPPERS = {
-    (_GRADIENT, "wrapped_fun"),
+    (CUSTOM_GRADIENT.replace("\\", "/"), "wrapped_fun"),
     ("equinox/_ad.py", "fn_wrapped"),
     ("equinox/_ad.py", "fn_wrapper"),
 }
@@ -109,7 +107,7 @@ def definition(jaxpr: Any) -> tuple[str, str, int]:
     name, _, where = text.rpartition(" at ")
     path, _, line = where.rpartition(":")
     own = (name, path, int(line)) if line.isdigit() else (text, "", 0)
-    if not _wraps(path, name) and not path.replace("\\", "/").endswith(_GRADIENT):
+    if not _wraps(path, name) and path != CUSTOM_GRADIENT:
         return own
     return _wrapped(jaxpr) or (("custom_gradient", "", 0) if of_jax(path) else own)
 

@@ -30,7 +30,7 @@ from gradhook.numerics.finite_difference.projection import groups
 from gradhook.numerics.finite_difference.richardson import Array, Flags
 from gradhook.numerics.flatten import FlatLayout
 from gradhook.numerics.function import FlatFunction
-from gradhook.numerics.jaxpr.iteration_tolerance import loops_in
+from gradhook.numerics.jaxpr.iteration_tolerance import LOOP, derivative_stops
 from gradhook.numerics.sampling import generator
 
 POWERS = (2.0, -1.0, 2.0**12, 2.0**40, 2.0**-40)
@@ -119,21 +119,8 @@ class LinearityProgram:
     def loops(self, mode: Mode) -> float:
         """The relative error that loops of the derivative's own program account for."""
         if mode not in self._loops:
-            self._loops[mode] = self._looped(mode)
+            self._loops[mode] = LOOP if derivative_stops(self.held, mode) else 0.0
         return self._loops[mode]
-
-    def _looped(self, mode: Mode) -> float:
-        if not self.held.traceable:
-            return 0.0
-        x, w = np.zeros(self.held.inputs.size), np.zeros(self.held.outputs.size)
-        ask = (lambda x, w: jax.jvp(self.held.call, (x,), (x,))) if mode == "fwd" else self._pulled
-        try:
-            return loops_in(jax.make_jaxpr(ask)(x, w))
-        except Exception:  # the run of the mode itself reports the error
-            return 0.0
-
-    def _pulled(self, x: Any, w: Any) -> Any:
-        return jax.vjp(self.held.call, x)[1](w)
 
     def rounding(self, mode: Mode, vectors: Array) -> Array:
         """The rounding of a mode along directions (D, n): (D, m), or (D, r) of combinations."""

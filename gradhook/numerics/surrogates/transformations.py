@@ -28,7 +28,7 @@ from gradhook.numerics.finite_difference import directions
 from gradhook.numerics.finite_difference.richardson import Array
 from gradhook.numerics.flatten import LeafInfo
 from gradhook.numerics.function import FlatFunction
-from gradhook.numerics.jaxpr.iteration_tolerance import has_stops
+from gradhook.numerics.jaxpr.iteration_tolerance import derivative_stops
 from gradhook.numerics.sampling import generator, sample
 
 TwoPointProgram = Callable[[Any, Any, Any], Any]
@@ -219,24 +219,17 @@ def _mode(held: FlatFunction, mode: Mode) -> Iterator[Composition]:
         f"vmap of {word}", mode, lambda x, t, w: jax.vmap(lambda x, t, w: derive(f, x, t, w))(x, t, w), both
     )
     yield Composition(f"{word} of vmap", mode, lambda x, t, w: derive(jax.vmap(f), x, t, w), both)
-    if _nests(held, derive):
+    if _nests(held, mode):
         yield Composition(f"{word} of two nested calls", mode, _first(derive, lambda x: f(f(x))), _chained(derive, f))
 
 
-def _nests(held: FlatFunction, derive: Any) -> bool:
+def _nests(held: FlatFunction, mode: Mode) -> bool:
     """Whether the function may be called on its own output.
 
     Shapes must fit, and no loop may stop at a tolerance: outside of its domain it may never do so.
     """
-    if [leaf.shape for leaf in held.inputs.leaves] != [leaf.shape for leaf in held.outputs.leaves]:
-        return False
-    if not held.traceable:
-        return True
-    x, w = jnp.zeros(held.inputs.size), jnp.zeros(held.outputs.size)
-    try:
-        return not has_stops(jax.make_jaxpr(lambda x, w: derive(held.call, x, x, w))(x, w))
-    except Exception:  # reported where the mode itself runs
-        return True
+    fits = [leaf.shape for leaf in held.inputs.leaves] == [leaf.shape for leaf in held.outputs.leaves]
+    return fits and not derivative_stops(held, mode)
 
 
 def _pushed(f: Any, x: Any, t: Any, w: Any) -> Any:
